@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from smart_attributes.check.drive_tracking import Whereabouts
+from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.survey import Survey
 from smart_attributes.doctor import drives
 from smart_attributes.errors import (
@@ -35,7 +36,12 @@ def known(drive: Identity | None) -> Whereabouts:
     places = [DrivePlace('/dev/sda', 1, 0)] if drive else []
     records = {1: Record(1, drive or NOBODY, 0, 0)}
     return Whereabouts(
-        places, records, Scope((), True), 0, {1: shown_identity(drive, False)}
+        places,
+        records,
+        Scope((), True),
+        0,
+        {1: shown_identity(drive, False)},
+        unread=frozenset(),
     )
 
 
@@ -49,6 +55,10 @@ def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, '
         SimpleNamespace(mistakes=mistakes),
         nobody,
         faults,
+        remarks=(),
+        left_out=(),
+        demands=(),
+        history=Remembered(),
         whereabouts=whereabouts,
     )
 

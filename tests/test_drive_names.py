@@ -110,7 +110,7 @@ def test_an_exact_name_comes_before_a_similar_one():
 
 def test_one_drive_that_is_named_twice_is_shown_once():
     """By its name and by its serial number."""
-    wanted = Wanted(['sda', 'S-0001/A', 'sdb'])
+    wanted = Wanted(['sda', 'S-0001/A', 'sdb'], hide_serial=False)
     for drive in (SDA, BARE):
         wanted.see([drive], drive)
 

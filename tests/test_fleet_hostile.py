@@ -101,7 +101,7 @@ def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
     assert_in_bounds(cost, ENOUGH)
     assert (
         cost.text.strip().startswith('error: 127.0.0.1:')
-        and 'too large for' in cost.text
+        and 'is too large' in cost.text
     )
 
 

@@ -319,6 +319,21 @@ def test_a_drive_that_was_met_before_counts_once_in_its_worst_state(
     assert found.repeats == 2 - len(states)
 
 
+def test_a_drive_that_got_worse_is_ordered_once_and_has_one_firmware():
+    """The first report counted in the plan and in another group."""
+    order = {'serial': 'SER1', 'action': actions.ORDER, 'firmware': '1'}
+    replace = {'serial': 'SER1', 'action': actions.REPLACE, 'firmware': '2'}
+    found = planned(
+        drive(state='WARNING', order_by='2020-01-01', **order),
+        drive(state='CRITICAL', **replace),
+    )
+
+    orders = [step for step in summary.steps(found, DATABASE) if step.action == 'order']
+    assert [(step.by, step.drives) for step in orders] == [('now', 1)]
+    groups = [(name, group.drives) for name, group in summary.by_model(found)]
+    assert groups == [(('ACME', '2'), 1)]
+
+
 # --- the worst drives -----------------------------------------------------------------------------
 
 STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')

@@ -3,7 +3,7 @@
 import pytest
 import sys_tree
 
-from smart_attributes.check.inventory import Inventory, counted, nobody, too_few
+from smart_attributes.check.inventory import Inventory, inventory_of, nobody, too_few
 from smart_attributes.check.reads import Reads
 from smart_attributes.commands import table
 from smart_attributes.errors import (
@@ -42,10 +42,10 @@ VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume')
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 
 
-def inventory_of(*reads: Read, asked=(), is_scan=False, label='device') -> Inventory:
+def found_at(*reads: Read, asked=(), is_scan=False, label='device') -> Inventory:
     """Return the drives at these addresses, without a history. asked: all addresses of the run."""
     devices = asked or tuple(read.device for read in reads)
-    return counted(reads, DeviceList(devices, is_scan), label, lambda *_: SEPARATE)
+    return inventory_of(reads, DeviceList(devices, is_scan), label, lambda *_: SEPARATE)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def inventory_of(*reads: Read, asked=(), is_scan=False, label='device') -> Inven
 def test_each_drive_counts_once_and_every_other_read_is_mentioned(
     reads, is_scan, drive_names, notes, faults
 ):
-    drives = inventory_of(*reads, is_scan=is_scan)
+    drives = found_at(*reads, is_scan=is_scan)
 
     assert [read.device.name for read in drives.reads] == drive_names
     assert (len(drives.notes), len(drives.faults)) == (notes, faults)
@@ -73,13 +73,13 @@ def test_each_drive_counts_once_and_every_other_read_is_mentioned(
 
 
 def test_a_slot_not_read_in_time_is_counted_against_all_slots_of_the_range():
-    [fault] = inventory_of(SDA, LATE, EMPTY).faults
+    [fault] = found_at(SDA, LATE, EMPTY).faults
 
     assert fault.startswith('1 of 2 slots ')
 
 
 def test_a_drive_that_answers_as_another_type_is_noted():
-    [note] = inventory_of(SDA, asked=(SDA.device._replace(type='scsi'),)).notes
+    [note] = found_at(SDA, asked=(SDA.device._replace(type='scsi'),)).notes
 
     assert ' scsi@/dev/sda,' in note and ' /dev/sda;' in note
 
@@ -93,14 +93,14 @@ def test_a_drive_that_answers_as_another_type_is_noted():
     ],
 )
 def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, wanted):
-    drives = inventory_of(SDA, SDB, label=label)
+    drives = found_at(SDA, SDB, label=label)
 
     assert [read.device.name for read in drives.reads] == wanted
 
 
 def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
     monkeypatch.setattr(addresses, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
-    drives = inventory_of(SDA, SDB, label='by-id')
+    drives = found_at(SDA, SDB, label='by-id')
 
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
 
@@ -117,7 +117,7 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(
     drive = Read(Device('/dev/bus/0', 'megaraid,3', 'bay3'), SDA.outcome)
     other = Read(Device('/dev/sdw', name='sdw'), VOLUME.outcome)
     recorded = Read(Device('/dev/sdv', name='report', is_recorded=True), VOLUME.outcome)
-    drives = inventory_of(drive, VOLUME, other, recorded)
+    drives = found_at(drive, VOLUME, other, recorded)
 
     assert [read.device.name for read in drives.reads] == ['bay3', 'sdw', 'report']
     assert [note.split()[0] for note in drives.notes] == ['sdv']
@@ -138,7 +138,7 @@ def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
 ):
     devices = tuple(read.device for read in asked)
 
-    assert inventory_of(*reads, asked=devices, is_scan=True).is_bare is is_bare
+    assert found_at(*reads, asked=devices, is_scan=True).is_bare is is_bare
 
 
 @pytest.mark.parametrize(
@@ -223,6 +223,6 @@ def test_missing_drives_are_counted(reads, expected, words):
 
 
 def test_a_drive_that_two_addresses_reach_is_noted_with_both():
-    (note,) = inventory_of(SDA, TWIN).notes
+    (note,) = found_at(SDA, TWIN).notes
 
     assert note.code == 'same-drive' and note.startswith('sda: ') and 'sdc' in note

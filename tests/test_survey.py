@@ -64,7 +64,7 @@ def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     """Return the survey of what devices answered."""
     given, rules = options(*words), judge(*words)
     drives = inventory.inventory(answers, settings.of_run(given), NO_HISTORY)
-    found = verdicts.Verdicts(drives, NO_HISTORY, rules).all()
+    found = verdicts.Verdicts(drives, NO_HISTORY, rules).all('')
     return survey.described(
         messages.Run(settings.of_run(given), rules, NO_HISTORY, answers, drives, found)
     )
@@ -87,6 +87,7 @@ def run_of(
         history or Remembered(),
         stage(notes=notes),
         inventory.Inventory((), (), is_bare=False, **drives),
+        verdicts=(),
     )
 
 
@@ -218,6 +219,7 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said
         drive_records.Scope(is_scan=True),
         9 + days * 24 * 3600,
         {1: shown(record.identity, '--hide-serial' in words)},
+        unread=frozenset(),
     )
     gone = inventory.known_missing(there, settings.of_run(options(*words)), judge())
     run = run_of(
@@ -259,6 +261,7 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
         drive_records.Scope(is_scan=True),
         9,
         dict.fromkeys(records, Shown()),
+        unread=frozenset(),
     )
     gone = tuple(inventory.known_missing(there, settings.of_run(options()), judge()))
     reads = (

@@ -396,9 +396,9 @@ def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
     key = Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp')
     past = Past({key: History((Point(1000, 0),), 1000)}, 1300)
 
-    assert not further_logs.is_due(LOG, past, 3600)
-    assert further_logs.is_due(LOG, past, 300)
-    assert further_logs.is_due(LOG, past._replace(is_own=False), 3600)
+    assert not further_logs.is_time_to_read(LOG, past, 3600)
+    assert further_logs.is_time_to_read(LOG, past, 300)
+    assert further_logs.is_time_to_read(LOG, past._replace(is_own=False), 3600)
 
 
 READ = Read(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pytest
-from conftest import ROOT, drive
+from conftest import drive
 from days import HOUR, START, Machine, disk
 
 from smart_attributes import alarm
-from smart_attributes.check import rulebook, survey, verdicts
+from smart_attributes.check import rulebook, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.inventory import Inventory
-from smart_attributes.command_line.options import Judging
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
-from smart_attributes.model import Device, Identity, Read, State
+from smart_attributes.model import Device, Read, State
 from smart_attributes.reading import json_report
 
 WWN = {'naa': 5, 'oui': 0xC50, 'id': 0x1A2B3C4D}
@@ -38,34 +37,6 @@ def read(name: str = 'micron-5200-healthy') -> Read:
     return Read(OF_A_DISK, json_report.parse(drive(name)))
 
 
-WITH_PAGE = Read(
-    OF_A_DISK,
-    json_report.parse(drive('nvme-worn'))._replace(
-        identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')
-    ),
-)
-WITH_FARM = Read(
-    OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes())
-)
-
-
-@pytest.mark.parametrize(
-    'read, vendor_logs, may_have',
-    [
-        (WITH_PAGE, 60, True),
-        (WITH_PAGE, None, False),
-        (WITH_FARM, 60, False),
-        (Read(OF_A_DISK, DriveError('is silent')), 60, False),
-    ],
-)
-def test_pages_are_read_if_a_drive_may_have_one_that_the_run_may_read(
-    judge, read, vendor_logs, may_have
-):
-    rules = judge.rules._replace(asked=Judging(vendor_logs=vendor_logs))
-
-    assert survey._may_have_page([read], judge._replace(rules=rules)) is may_have
-
-
 def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:
     return verdicts.Verdicts(Inventory(reads, (), is_bare=False), Remembered(), judge)
 
@@ -73,7 +44,7 @@ def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:
 def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):
     """A drive that nobody judged is never well."""
     judging = verdicts_of(judge, read())
-    (early,) = judging.all()
+    (early,) = judging.all('')
     other = Read(Device('/dev/sdb', name='sdb'), read().outcome)
     judging._drives = Inventory((read(), other), (), is_bare=False)
     first, second = judging.all('time limit of 55 s exceeded')
@@ -101,7 +72,7 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(
             raise error
 
     broken = judge._replace(database=Broken())  # type: ignore[arg-type]
-    (told,) = verdicts_of(broken, read()).all()
+    (told,) = verdicts_of(broken, read()).all('')
 
     assert (told.state, told.code, told.device) == (State.UNKNOWN, code, OF_A_DISK)
     assert told.explained.endswith(words)

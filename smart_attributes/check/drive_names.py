@@ -48,36 +48,44 @@ def named(
     return Named(device.address, device.name, frozenset(others))
 
 
+class _Matches(NamedTuple):
+    """The drives that a word names, each with its address and its item."""
+
+    exact: list[tuple[str, Any]]
+    similar: list[tuple[str, Any]]  # but for case and punctuation
+
+
 class Wanted:
     """Finds the drives with certain names in one pass over all drives."""
 
-    def __init__(self, words: Sequence[str], hide_serial: bool = False) -> None:
+    def __init__(self, words: Sequence[str], hide_serial: bool) -> None:
         """Look for the drives that these words name. hide_serial: print no serial number in a
         message.
         """
         self._words = words
         self._hide_serial = hide_serial
-        # the drives that a word names: exactly, or but for case and punctuation
-        self._found: dict[str, tuple[list[Any], list[Any]]] = {
-            word: ([], []) for word in words
-        }
+        self._matches = {word: _Matches([], []) for word in words}
         self._names: list[str] = []  # of the drives, as printed
-        # names that a message may suggest, by slug
+        # slug -> name that a message may suggest: "megaraid_4" -> "megaraid,4"
         self._spellings: dict[str, str] = {}
 
     def see(self, addressed: Sequence[Named], item: Any) -> None:
-        """Add a drive (its names at each address) with its *item*."""
+        """Add a drive to the matches of each word that is one of its names, and its names to those
+        that a message may suggest.
+
+        addressed: the names of the drive at each of its addresses. item: returned by items().
+        """
         first = addressed[0]
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
         # names without letters and digits have the slug of '', and are not like each other
         slugs = {slug(name) for name in names} - {slug('')}
-        for word, (exactly, nearly) in self._found.items():
+        for word, matches in self._matches.items():
             if word in names:
-                exactly.append((first.address, item))
+                matches.exact.append((first.address, item))
             elif slug(word) in slugs:
-                nearly.append((first.address, item))
+                matches.similar.append((first.address, item))
         # a mistyped name is compared with at most about this many names
         if len(self._spellings) < 2000:
             self._names.append(first.name)
@@ -98,8 +106,7 @@ class Wanted:
 
         Raises UsageError if the word names no drive, or several.
         """
-        exactly, nearly = self._found[word]
-        matches = exactly or nearly
+        matches = self._matches[word].exact or self._matches[word].similar
         shown_word = 'this name' if self._hide_serial else quoted(word)
         if len(matches) > 1:
             addresses = [clean(address, limit=300) for address, _ in matches]

@@ -32,7 +32,7 @@ class Whereabouts(NamedTuple):
     # the identity of each drive as outputs show it, by number
     shown: Mapping[int, Shown]
     # addresses of drives that did not say which they are
-    unread: frozenset[str] = frozenset()
+    unread: frozenset[str]
 
 
 class MissingDrive(NamedTuple):

@@ -51,7 +51,7 @@ def _problem(error: Exception, what: str) -> SmartError:
     """Return an exception as an error of the drive. what: the part that failed."""
     if isinstance(error, SmartError):  # a mistake in a local file
         if what == UNJUDGED:
-            return error
+            return error  # the mistake alone explains why
         return DriveError(f'{what}: {error.why}', error.code, step=error.step)
     if isinstance(error, alarm.TakesTooLong):
         return DriveError(f'{what}: this took more than {error}', 'judging-failed')
@@ -73,8 +73,8 @@ def tried(
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return the result of *work*, or after an exception the result of failed(). what: as for
-    failed().
+    """Return work(verdict), or after an exception failed(verdict, ...), which is a verdict with a
+    problem. what: as for failed().
     """
     try:
         return work(verdict)

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..constants import DAY, MONTH, YEAR
+from ..history.past import Past, key
 from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
 from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
-    from ..history.past import Past
-
     Point = tuple[float, float]  # seconds since 1970, %
 
 SPARE = 'spare_available'
@@ -47,7 +46,8 @@ WIDER = 1.2  # factor that widens the range, for changes that have not occurred 
 SLOWER = 6
 FASTER = 12
 FURTHEST = 50 * YEAR  # a later date is not useful
-# a drive is idle if its lifetime rate is at least this many times its rate of wear in the history
+# a drive is idle if, at its lifetime rate, it would have grown at least this many times as much as
+# it has grown in the history
 IDLE = 3
 
 
@@ -117,8 +117,6 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
     points: list[Point] = []
     now = 0
     if past is not None:
-        from ..history.past import key
-
         now = past.now
         stored = past.histories.get(key(reading))
         if stored:
@@ -140,7 +138,7 @@ def forecast(
     left = ALL - used
     if left <= 0:
         return Forecast(0, 0, 0, False)
-    life = None  # the rate since the drive was new
+    life = 0.0  # the rate since the drive was new; 0 if unknown
     if age is not None and age >= YOUNGEST and used >= LEAST_USED:
         life = used / age
     start, used_then = points[0] if points else (now, used)
@@ -152,8 +150,8 @@ def forecast(
             return _of_rates(left, *rates, is_estimate=False)
         # a rounded percentage can hide a growth of 1
         largest_growth = max(1.0, grown)
-        is_idle = life is not None and life * watched >= IDLE * largest_growth
-        if is_idle:
+        expected_growth = life * watched
+        if expected_growth >= IDLE * largest_growth:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
@@ -205,9 +203,16 @@ def _slopes(samples: Sequence[Point]) -> list[float]:
     return sorted(slopes)
 
 
-def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
+def _rates(samples: Sequence[Point], life: float) -> tuple[float, float, float]:
     """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
-    None if unknown.
+    0 if unknown.
+
+    The usual rate is the median of the slopes. The slow and the fast rate are the lowest and the
+    highest of these rates, made a little more extreme by WIDER:
+
+    - the usual rate and the lifetime rate
+    - the slowest or fastest slope, without the tail
+    - the rates of the recent periods
     """
     slopes = _slopes(samples)
     start, first = samples[0]
@@ -215,7 +220,7 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     usual = slopes[len(slopes) // 2]  # the median
     if usual <= 0:
         usual = (last - first) / (now - start)
-    rates = [usual] if life is None else [usual, life]
+    rates = [usual, life] if life else [usual]
     tail = int(len(slopes) * TAIL)
     slow_rates = [*rates, slopes[tail]]
     fast_rates = [*rates, slopes[-1 - tail]]
@@ -229,6 +234,6 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         shows_slow_wear = grown > 1 or span >= MONTH
         if shows_slow_wear:
             slow_rates.append((grown - 1) / span)
-    # the lowest rate can be negative
+    # the lowest of the rates can be negative
     slow = max(min(slow_rates), usual / SLOWEST)
     return slow / WIDER, usual, max(fast_rates) * WIDER

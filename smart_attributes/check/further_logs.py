@@ -112,7 +112,7 @@ class VendorPages(NamedTuple):
         log = log_of(read, self.judge)
         controller = nvme_log.controller(device)
         past = self.history.past(device)
-        if not log or not controller or not is_due(log, past, self.every):
+        if not log or not controller or not is_time_to_read(log, past, self.every):
             return ()
         page, _ = log
         return (*self.prefix, *smartctl_calls.page_arguments(page, controller))
@@ -147,7 +147,7 @@ def log_of(read: Read, judge: Judge) -> Log | None:
     return log if is_allowed and layout in judge.database.layouts else None
 
 
-def is_due(log: Log, past: Past | None, every: int) -> bool:
+def is_time_to_read(log: Log, past: Past | None, every: int) -> bool:
     """Return whether it is time to read the log of a drive again. past: the earlier readings of the
     drive.
 
@@ -157,7 +157,7 @@ def is_due(log: Log, past: Past | None, every: int) -> bool:
     attempt = vendor_readings.last_attempt(past, log)
     if past is None or not past.is_own or attempt is None:
         return True
-    status = int(attempt.points[-1].number)
+    status = int(attempt.points[-1].number)  # stored as the number of a reading
     return vendor_logs.is_due(status, past.now - attempt.last_read, every)
 
 

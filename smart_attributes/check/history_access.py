@@ -58,13 +58,14 @@ class Remembered:
         self._store = store
         self._settings = settings
         self._now = store.now if store else 0  # seconds since 1970
-        # Filled by recall(). The drives of this run that answered, by address.
+        # The following are filled by recall().
+        # address -> what the history has of the drive that answered there
         self._matches: dict[str, Match] = {}
+        # address -> record of a drive of this run, also of one that is not judged, see _recognized();
+        # None: the drive is new, or it is not certain which drive it is
+        self._records: dict[str, Record | None] = {}
         # the occupied addresses of this run, each with its slot or ''
         self._slots: dict[str, str] = {}
-        # known drives of this run that are not judged, by address: in standby, not to be read, or
-        # excluded by the options
-        self._recognized: dict[str, Record] = {}
         self._scope: Scope | None = None
         # address -> other addresses of the same drive
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}
@@ -102,8 +103,8 @@ class Remembered:
         candidates: Sequence[Read],
         aliases: Mapping[str, tuple[Alias, ...]],
     ) -> Whereabouts | None:
-        """Look up the drives of this run in the history; return where all drives are, compared with
-        the last check.
+        """Look up the drives of this run in the history, and keep the results for the other methods;
+        return where all drives are, compared with the last check.
 
         Return None if the history is not used, cannot be read (`trouble` then has the reason), or
         was not read completely in time.
@@ -121,25 +122,22 @@ class Remembered:
         self._slots = _slots(asked, candidates)
         self._aliases = aliases
         self._scope = _scope(stage, asked, store)
-        identified = {
-            read.device.address: read.outcome.identity
+        identities = {
+            read.device.address: read.report.identity
             for read in reads
-            if isinstance(read.outcome, Report)
+            if read.report is not None
         }
-        matches = store.recall(list(identified.values()))
-        self._matches = dict(zip(identified, matches))
-        self._recognized = _recognized(store, stage, candidates)
+        matches = store.recall(list(identities.values()))
+        self._matches = dict(zip(identities, matches))
+        met = list(zip(identities, identities.values(), matches))
+        # these drives are not judged, but they are not missing either
+        for address, record in _recognized(store, stage, candidates).items():
+            met.append((address, record.identity, Match(record)))
+        self._records = {address: match.record for address, _, match in met}
         if not store.is_complete:
             return None  # an unread file could be that of any drive
         from . import drive_tracking
 
-        met = [
-            (address, identified[address], match)
-            for address, match in self._matches.items()
-        ]
-        # these drives are not judged, but they are not missing either
-        for address, record in self._recognized.items():
-            met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
             store.records,
@@ -187,8 +185,8 @@ class Remembered:
         )
 
     def recalled(self, device: Device) -> Match | None:
-        """Return what recall() found about a drive; None without history, and for a drive that
-        is not in this run.
+        """Return what recall() found about a drive; None without history, and for a drive that did
+        not answer this run.
         """
         return self._matches.get(device.address)
 
@@ -210,14 +208,14 @@ class Remembered:
 
     def keeps(self, device: Device) -> bool:
         """Return whether this run stores the readings of a drive, so that a later run knows when
-        the drive was read.
+        the drive was read. False without history.
         """
         match = self.recalled(device)
         store = self.store
         if match is None or store is None or self.is_for_a_person:
             return False
-        is_uncertain = bool(match.note)  # which drive it is
-        return not (is_uncertain or store.not_written)
+        # a note says why the history cannot store this drive
+        return not (match.note or store.not_written)
 
     def identity_at(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
@@ -252,36 +250,27 @@ class Remembered:
     ) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
         is, or without history. identity: None if unknown.
+
+        The record with this identity counts, and without one, the record of the drive at the
+        address.
         """
         store = self.store
         if store is None:
             return None
-        record = self._record_of(store, device, identity)
+        record = store.named(identity) if identity is not None else None
+        if record is None:
+            record = self._record_at(store, device.address)
         return store.drives[record.number] if record else None
 
-    def _record_of(
-        self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> Record | None:
-        """Return the record of a drive; None if it is not certain which drive this is.
-
-        If the history does not have this identity, the record is that of the drive that this run
-        found at the address. Without an answer from there, it is that of the drive last read at the
-        address, unless this run found that drive at another address.
+    def _record_at(self, store: HistoryStore, address: str) -> Record | None:
+        """Return the record of the drive that this run found at an address, None if that drive is
+        new. If it found none there, return the record of the drive last read there, unless this run
+        found that drive at another address.
         """
-        named = store.named(identity) if identity is not None else None
-        if named:
-            return named
-        # found by its report: a new drive has no record
-        match = self.recalled(device)
-        if match:
-            return match.record
-        # found without being judged
-        if device.address in self._recognized:
-            return self._recognized[device.address]
-        last_there = store.at(device.address)
-        records_here = [match.record for match in self._matches.values()]
-        is_elsewhere = last_there in (*records_here, *self._recognized.values())
-        return None if is_elsewhere else last_there
+        if address in self._records:
+            return self._records[address]
+        last_there = store.at(address)
+        return None if last_there in self._records.values() else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -302,12 +291,11 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if drive is None:
             return verdict
-        if drive.verdict.findings:
-            from . import last_verdict
+        from . import last_verdict
 
-            last = last_verdict.standing(drive, read.device, judge, self._now)
-            if last.findings:
-                return last_verdict.with_floor(verdict, last, self._now)
+        last = last_verdict.standing(drive, read.device, judge, self._now)
+        if last.findings:
+            return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
             return verdict
         silence = duration(self._now - drive.record.last_read)
@@ -318,7 +306,7 @@ class Remembered:
         itself reported, if it reported none now.
         """
         drive = self.drive_of(read.device, read.identity)
-        if drive is None or not drive.verdict.findings:
+        if drive is None:
             return verdict
         from . import last_verdict
 
@@ -337,6 +325,7 @@ class Remembered:
             return (
                 Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),
             )
+        # alerts that would end if the age of their last event in the history were trusted
         dated_metrics = [
             judgement.reading.metric
             for judgement in verdict.alerts
@@ -361,12 +350,11 @@ class Remembered:
         from ..history.store import Sighting
         from . import last_verdict
 
-        sightings = {
-            address: Sighting(
-                address, slot=slot, recognized=self._recognized.get(address)
-            )
-            for address, slot in self._slots.items()
-        }
+        sightings = {}
+        for address, slot in self._slots.items():
+            is_judged = address in self._matches
+            recognized = None if is_judged else self._records.get(address)
+            sightings[address] = Sighting(address, slot=slot, recognized=recognized)
         for verdict in verdicts:
             if verdict.problem:
                 continue
@@ -428,14 +416,15 @@ def _slots(asked: Sequence[Device], candidates: Sequence[Read]) -> dict[str, str
 
 
 def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
-    """Return which addresses this run covers: a known drive that is not there is missing.
+    """Return which addresses this run covers: a known drive that is not found at its covered address
+    is missing.
 
-    A scan covers all that any scan has found; -r covers what it selects, whether it is there or
-    not.
+    A scan covers all addresses that any scan has found. With -r, it covers those that -r selects,
+    also the former ones of drives that are not there now.
     """
     from ..history.drive_records import Scope
 
-    selects = stage.found.selects
+    selects = stage.found.selects  # the test by -r of a path; None without -r
     if stage.found.is_scan and not selects:
         return Scope((), is_scan=True)
     covered = [device.address for device in asked]
@@ -451,17 +440,19 @@ def _recognized(
     store: HistoryStore, stage: Reads, candidates: Sequence[Read]
 ) -> dict[str, Record]:
     """Return the record of each known drive that is not judged, by address. Otherwise it would be
-    missed at its former address.
+    missed at its former address. Such a drive is in standby, must not be read, or is excluded by
+    the options.
 
-    Either the options exclude the drive, or it is in standby or must not be read; the kernel has
-    then kept its serial number.
+    stage: all devices of this run. candidates: those of them that the options select.
     """
     recognized = {}
+    # in standby, or not to be read: the kernel has kept the serial number
     for read in candidates:
         if isinstance(read.outcome, (DriveAsleep, ReadingHarms)):
             record = _with_serial_of(store, read.device)
             if record:
                 recognized[read.device.address] = record
+    # excluded by the options
     selected = {read.device.address for read in candidates}
     for read in stage.reads:
         if isinstance(read.outcome, Report) and read.device.address not in selected:

@@ -4,7 +4,7 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import alarm
 from ..errors import (
@@ -54,15 +54,16 @@ class Inventory(NamedTuple):
 
 
 def _wanted_missing(
-    missing_drives: Iterable[MissingDrive],
+    whereabouts: Whereabouts,
     settings: RunSettings,
     history: Remembered,
+    judge: Judge,
     why_late: str,
 ) -> tuple[list[MissingDrive], list[Coded]]:
     """Return the missing drives that the options select, and faults, as wanted() does."""
     selected = []
     faults = []
-    for drive in missing_drives:
+    for drive in known_missing(whereabouts, settings, judge):
         # no earlier decisions: they are stored by device, and another drive can have the same one
         kept, undecided = wanted(
             [drive.read], settings, history, decided={}, late=why_late
@@ -76,12 +77,14 @@ def _wanted_missing(
 def inventory(
     stage: Reads, settings: RunSettings, history: Remembered, judge: Judge | None = None
 ) -> Inventory:
-    """Return the drives of a run, with their history.
+    """Return the drives of a run, with their history. Missing drives are found first, then names on
+    the command line select among all drives.
 
     If the time limit ends the work, it is done again without evaluating further patterns. judge:
     None: leave out missing drives.
     """
-    # whether the patterns select a device; kept for the second call of taken()
+    # whether the patterns select a device; wanted() fills it, and skips these devices when taken()
+    # is called again after the time limit
     decided: dict[Device, bool] = {}
 
     def taken(why_cut: str) -> Inventory:
@@ -92,29 +95,27 @@ def inventory(
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        all_drives = counted(kept, stage.found, settings.label, history.seen_as)
-        # with all drives, because one that no name selects is not missing
+        drives = inventory_of(kept, stage.found, settings.label, history.seen_as)
+        # before names select drives, because a drive that they do not select is not missing
         whereabouts = history.recall(
-            stage, all_drives.reads, all_drives.candidates, all_drives.aliases
+            stage, drives.reads, drives.candidates, drives.aliases
         )
-        missing_drives = []
+        missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
-            known = known_missing(whereabouts, settings, judge)
-            wanted_missing, undecided = _wanted_missing(
-                known, settings, history, why_late
-            )
-            missing_drives = with_free_names(
-                wanted_missing, all_drives.reads, settings.label
+            missing_drives, undecided = _wanted_missing(
+                whereabouts, settings, history, judge, why_late
             )
             faults += undecided
-        drives = all_drives
+            missing_drives = with_free_names(
+                missing_drives, drives.reads, settings.label
+            )
         if settings.which.names:
             from . import named_drives
 
-            named_reads, missing_drives = named_drives.selected(
+            kept, missing_drives = named_drives.selected(
                 kept, missing_drives, settings, history
             )
-            drives = counted(named_reads, stage.found, settings.label, history.seen_as)
+            drives = inventory_of(kept, stage.found, settings.label, history.seen_as)
         # a missing drive is listed once, not also as an address without a drive
         present = [
             read for read in drives.reads if not _is_vacated(read, missing_drives)
@@ -132,8 +133,8 @@ def inventory(
 def known_missing(
     whereabouts: Whereabouts, settings: RunSettings, judge: Judge
 ) -> list[MissingDrive]:
-    """Return the drives that are missing, except those that root has acknowledged as missing; []
-    with --missing ok.
+    """Return the drives that are missing, except those that root has acknowledged as missing, and
+    those that a limits file makes optional; [] with --missing ok.
 
     An acknowledgement ends when the drive is found again.
     """
@@ -145,11 +146,10 @@ def known_missing(
 
     def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        if accepted:
-            # the drive has not come to this place after the acknowledgement
-            came = local_day(place.first)
-            if not accepted.at or came <= accepted.at:
-                return True
+        came = local_day(place.first)
+        # it ends if the drive has come to this place on a later day; '': the day is unknown
+        if accepted and (not accepted.at or came <= accepted.at):
+            return True
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
     return drive_tracking.missed(whereabouts, state, is_accepted)
@@ -193,7 +193,7 @@ def wanted(
     settings: RunSettings,
     history: Remembered,
     decided: dict[Device, bool],
-    late: str = '',
+    late: str,
 ) -> tuple[list[Read], list[Coded]]:
     """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each
     with a fault.
@@ -221,7 +221,7 @@ def wanted(
             faults.append(_undecided(device, f'matching took more than {slow}'))
     # an undecided drive is kept
     kept = [read for read in reads if decided.get(read.device, True)]
-    before = settings.before
+    before = settings.before  # options that only version 1.6 had, such as --ssdonly
     if before:
         kept = [read for read in kept if not before.leaves_out(read)]
     return kept, faults
@@ -244,7 +244,7 @@ def _identity(read: Read, history: Remembered) -> Identity | None:
     return read.identity
 
 
-def counted(
+def inventory_of(
     candidates: Sequence[Read], found: DeviceList, label: str, seen_as: Known
 ) -> Inventory:
     """Return the results of reading that count, under the final drive names.
@@ -398,8 +398,9 @@ def _why_nobody(stage: Reads) -> str:
         return 'smartctl --scan found none' if is_scan else 'no address is given'
     if stage.is_cut:
         return 'none was read in time'
-    # before it is read, a drive can be excluded by its address; afterwards, by its identity
-    if not stage.reads or any(map(_may_be_drive, stage.reads)):
+    if not stage.reads:  # before they were read, by their addresses
+        return 'all are excluded'
+    if any(map(_may_be_drive, stage.reads)):  # by their identities
         return 'all are excluded'
     return 'none of the addresses has a drive'
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..command_line.options import Judging
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
+from ..history.past import Past, held, history, quieted
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import (
@@ -14,7 +15,6 @@ from ..knowledge.thresholds import (
     DriveLimit,
     growth_rule,
     is_silent,
-    stages,
     when_quiet,
 )
 from ..model import (
@@ -36,7 +36,6 @@ from .drive_notes import ENDURANCE, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.growth import GrowthAlert
-    from ..history.past import Past
     from ..knowledge.thresholds import (
         Acknowledgement,
         Bound,
@@ -184,15 +183,7 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     device = case.device
     report = case.report
     power_on_time = _power_on_time(by_metric)
-    hours = None if power_on_time is None else power_on_time / HOUR
-    now = case.date or case.rules.now
-    defects = case.defects
-    if case.exceptions.is_reading_allowed:
-        # a note reports these instead: see drive_notes.allowed()
-        defects = [defect for defect in defects if not defect.forbids_reading]
-    derived = [
-        drive_notes.advisory(defect, case.identity, hours, now) for defect in defects
-    ]
+    derived = _of_defects(case, power_on_time)
     if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
 
@@ -210,6 +201,23 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
         derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)
     return derived + _time_left(case, by_metric)
+
+
+def _of_defects(case: _Case, power_on_time: float | None) -> list[Reading]:
+    """Return a reading for each firmware defect that alerts. power_on_time: in seconds; None if
+    unknown.
+
+    A defect that forbids reading the drive does not alert if a limits file allows reading, with
+    "read": true. A note reports it instead: see drive_notes.allowed().
+    """
+    hours = None if power_on_time is None else power_on_time / HOUR
+    now = case.date or case.rules.now
+    is_reading_allowed = case.exceptions.is_reading_allowed
+    return [
+        drive_notes.advisory(defect, case.identity, hours, now)
+        for defect in case.defects
+        if not (defect.forbids_reading and is_reading_allowed)
+    ]
 
 
 def _judgements(
@@ -239,8 +247,6 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     """Return the judgement with its words, and with the concern and the remedy of its metric.
 
     A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
-    The remedy of a WARNING is to copy the data if the metric shows that a firmware update comes too
-    late.
     """
     reading = judgement.reading
     metric = case.metrics.get(reading.metric)
@@ -251,20 +257,29 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     meaning = case.metrics.get(ENDURANCE) if reading.is_wear else metric
     if meaning is None:
         return judgement._replace(words=words)
-    # a firmware defect that no version corrects has no remedy
-    remedy = meaning.remedy if reading.has_remedy else ''
-    is_update_too_late = any(
-        reading.metric in defect.too_late for defect in case.defects
-    )
-    if judgement.state is State.WARNING and is_update_too_late:
-        remedy = severity.ORDER_COPY
+    remedy = _remedy(judgement, meaning, case)
     return judgement._replace(words=words, concern=meaning.concern, remedy=remedy)
+
+
+def _remedy(judgement: Judgement, meaning: Metric, case: _Case) -> str:
+    """Return the action against a finding, such as "firmware", or '' if it concerns the drive itself.
+
+    meaning: the metric that has the remedy.
+    """
+    reading = judgement.reading
+    # the defect has already damaged the drive, so a firmware update does not help any more
+    shows_damage = any(reading.metric in defect.too_late for defect in case.defects)
+    if shows_damage and judgement.state is State.WARNING:
+        return severity.ORDER_COPY
+    return meaning.remedy if reading.has_remedy else ''
 
 
 def _notes(
     case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
-    """Return the notes on a drive, without those on readings that do not alert."""
+    """Return the notes on a drive; _judgements() returns those on readings that are acknowledged or
+    old.
+    """
     has_no_date = case.device.is_recorded and not case.date
     undated = drive_notes.undated(all_readings) if has_no_date else ()
     return [
@@ -329,9 +344,7 @@ def judge_remembered(
     reading, limit = aged(reading, limit, context.past)
     present = judge_reading(reading, limit, context)
     level = _with_hysteresis(present, limit, context)
-    if accepted or limit.growth:
-        return weighed(level, limit, context, accepted)
-    return level
+    return weighed(level, limit, context, accepted)
 
 
 def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judgement:
@@ -341,7 +354,6 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
     reading = present.reading
     if context.past is None or reading.number is None:
         return present
-    from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
     # for a metric with hysteresis (MARGINS), maybe a higher number; else the number of the reading
@@ -406,8 +418,6 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
         return reading, limit
     if past is None:
         return reading, when_quiet(limit, reading)
-    from ..history.past import quieted
-
     dated = quieted(past, reading)
     has_age_in_log = reading.quiet is not None
     # an age that another user could have written suppresses no alert
@@ -422,18 +432,17 @@ def why_silent(
     accepted: Acknowledgement | None,
     context: Context,
 ) -> list[Coded]:
-    """Return a note with the reason why a reading does not alert: its last event is old; [] if there
-    is no such reason. An acknowledgement is always noted.
+    """Return a note on an acknowledgement, or on an alert that is left out because its last event is
+    old; [] if neither applies.
 
-    limit: for a recent event.
+    limit: of the metric, as it is for a recent event; aged() changes it for an old one.
     """
     reading = judgement.reading
     if accepted is not None and reading.judged:
         from ..knowledge.acknowledgements import telling
 
         return [Coded('acknowledged', telling(accepted, reading.unit))]
-    has_limit_for_age = any(stages(limit, reading))
-    if judgement.state is not State.OK or not has_limit_for_age:
+    if judgement.state is not State.OK or not limit.aged:
         return []
     if_recent = judge_reading(reading, limit, context)
     if if_recent.state is State.OK:
@@ -458,25 +467,38 @@ def weighed(
     precedence.
 
     A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged. Growth is described only if the reading alerts.
+    acknowledged.
     """
     reading = without_growth.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return without_growth
+    with_growth = without_growth
     growth = _growth(reading, limit, context)
-    state = without_growth.state
-    has_only_own_levels = _has_only_own_levels(limit)
-    if growth and not has_only_own_levels:
-        # a small increase must not hide a bad level
-        state = worst([state, growth.state])
-    is_acknowledged = not has_only_own_levels and is_silent(
-        accepted, reading.number, context.is_floor(reading.metric)
+    if growth:
+        with_growth = _with_growth(without_growth, growth, limit)
+    is_accepted = is_silent(
+        accepted, reading.number, falls=context.is_floor(reading.metric)
     )
-    if is_acknowledged:
-        return without_growth._replace(
-            state=State.OK, against=NOTHING, acknowledged=state is not State.OK
-        )
-    if state is State.OK or growth is None:
+    if not is_accepted or _has_only_own_levels(limit):
+        return with_growth
+    return without_growth._replace(
+        state=State.OK,
+        against=NOTHING,
+        acknowledged=with_growth.state is not State.OK,
+    )
+
+
+def _with_growth(
+    without_growth: Judgement, growth: GrowthAlert, limit: Limit
+) -> Judgement:
+    """Return a judgement with the worse state of level and growth. Growth is described if the
+    reading alerts.
+    """
+    # a small increase must not hide a bad level
+    state = worst([without_growth.state, growth.state])
+    if _has_only_own_levels(limit):
+        state = without_growth.state
+    if state is State.OK:
         return without_growth
     described = without_growth._replace(
         growth=growth.words,
@@ -508,8 +530,6 @@ def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | N
     past = context.past
     if past is None or not limit.growth:
         return None
-    from ..history.past import history
-
     series = history(past, reading)
     if series is None or len(series.points) < 2:
         return None
@@ -522,8 +542,9 @@ def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | N
 
 
 def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """Return the judgement on a reading whose status is a text; a limit of null lowers *state* by
-    one step.
+    """Return the judgement on a reading whose status is a text. A critical limit of null turns
+    CRITICAL into WARNING, and a warning limit of null turns WARNING into OK; both turn CRITICAL
+    into OK.
     """
     is_never_critical = 'critical' in limit.set_fields and limit.critical is None
     is_never_warning = 'warning' in limit.set_fields and limit.warning is None
@@ -557,7 +578,7 @@ def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
     if own_limit is None:
         return bound.otherwise or ''
     lowest, highest = context.metrics[reading.metric].valid
-    number = bound.beside(own_limit)
+    number = bound.beside(own_limit)  # with the offset of the limit
     is_floor = context.is_floor(reading.metric)
     if is_floor and highest is not None:
         number = min(number, highest)

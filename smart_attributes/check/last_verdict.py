@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..history.drive_file import DriveHistory
+    from ..knowledge.drive_database import Metric, Metrics
     from .rulebook import Judge
 
 
@@ -69,8 +70,10 @@ def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
 def _findings(
     judgement: Judgement, risk: Risk | None, now: int
 ) -> Iterator[LastFinding]:
-    """Yield the finding of a judgement; if growth has raised its state, one that ends, and one that
-    stays if the level alone alerts.
+    """Yield the finding of a judgement, which lasts. If growth determined the state, yield instead:
+
+    - a finding that ends, about the growth
+    - if the level alone is an alert, too, a lasting finding with the state of the level
     """
     reading = judgement.reading
     is_status = reading.state is not None
@@ -82,7 +85,7 @@ def _findings(
         remedy = action
     words = clean(_words(reading), limit=LONGEST_STATEMENT)
     lasting = LastFinding(judgement.state, reading.metric, words, number, remedy)
-    if not judgement.growth_against:
+    if judgement.growth_against == '':  # growth did not determine the state
         yield lasting
         return
     yield lasting._replace(
@@ -127,24 +130,36 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     version, because another version or another user may have written the file.
     """
     metrics = judge.database.metrics
+    meaning = _meaning(finding, metrics)
+    concern = ''
+    remedy = ''
+    if meaning:
+        concern = meaning.concern
+        # a finding that was stored without a remedy has none now
+        remedy = meaning.remedy if finding.remedy else ''
+    # this remedy follows from a risk, not from the metric, and only for a WARNING
+    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
+        remedy = severity.ORDER_COPY
+    return finding._replace(
+        concern=concern,
+        remedy=remedy,
+        plain=plain_words.of_last(finding, metrics.get(finding.metric)),
+    )
+
+
+def _meaning(finding: LastFinding, metrics: Metrics) -> Metric | None:
+    """Return the metric whose concern and remedy a finding has; None if this version has no such
+    metric.
+
+    This is its own metric, but endurance_used for a status of the drive that means only wear, such
+    as "smart_status: FAILED" with the remedy of wear; any other status has no remedy.
+    """
     metric = metrics.get(finding.metric)
-    meaning = metric
-    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
     wear = metrics[ENDURANCE]
     is_status = metric is not None and metric.concern == severity.HEALTH
     if is_status and finding.remedy == wear.remedy:
-        meaning = wear
-    remedy = ''
-    # this remedy follows from a risk, not from the metric, and only for a WARNING
-    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
-        remedy = finding.remedy
-    elif meaning and finding.remedy:
-        remedy = meaning.remedy
-    return finding._replace(
-        concern=meaning.concern if meaning else '',
-        remedy=remedy,
-        plain=plain_words.of_last(finding, metric),
-    )
+        return wear
+    return metric
 
 
 def _present_state(
@@ -160,7 +175,8 @@ def _present_state(
         return judging.judge_verdict(reading, finding.state, limit).state
     context = judging.Context(metrics=judge.database.metrics)
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
-    if is_silent(accepted, finding.number, context.is_floor(finding.metric)):
+    is_floor = context.is_floor(finding.metric)
+    if is_silent(accepted, finding.number, falls=is_floor):
         return State.OK
     if isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit):
         return finding.state  # the limit that the drive reports is not stored
@@ -184,8 +200,9 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         return verdict
     last_status = findings[0]
     present = statuses[0]
-    if _is_own(present.reading):
-        return verdict
+    status = present.reading
+    if status.source.log == SELF_ASSESSMENT and status.number in (0, 1):
+        return verdict  # the drive itself reported this status
     reading = Reading(
         HEALTH,
         0,
@@ -218,11 +235,6 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
             ),
         ),
     )
-
-
-def _is_own(status: Reading) -> bool:
-    """Return whether the drive itself reported this health status."""
-    return status.source.log == SELF_ASSESSMENT and status.number in (0, 1)
 
 
 def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:

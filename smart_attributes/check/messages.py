@@ -33,7 +33,7 @@ class Run(NamedTuple):
     history: Remembered
     read: Reads
     drives: Inventory
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[Verdict]
 
 
 def contradictions(run: Run) -> Iterable[Coded]:

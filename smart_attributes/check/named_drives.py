@@ -28,29 +28,31 @@ if TYPE_CHECKING:
 
 
 def narrowed(which: Which, history: HistorySettings) -> Which:
-    """Return a selection of only the named drives, or all drives of this machine if a name
-    cannot be resolved. A selection that has addresses, a scan or reports is returned unchanged.
+    """Return a selection of the addresses of the named drives, so that other drives are not read; of
+    all drives of this machine, if the address of a name is not known. A selection that has
+    addresses, a scan or reports is returned unchanged.
 
-    Raises UsageError for an invalid address.
+    If the selection can contain other drives, it keeps the names, so that selected() finds the
+    named drives after reading. Raises UsageError for an invalid address.
     """
     if which.devices or which.scan or which.reports:
         return which
     past = remembered(history)
     drives = _known(past)
     addresses_by_name = [_addresses_of(name, drives) for name in which.names]
-    if not all(addresses_by_name):
-        # a scan finds all others
+    if not all(addresses_by_name):  # [] for a name without a known address
+        # a scan finds the drives that are not behind RAID
         behind_raid = tuple(device.address for device in drives if is_raid(device))
         return which._replace(devices=behind_raid, scan=True)
     devices = tuple(chain.from_iterable(addresses_by_name))
-    # Other addresses at which the last check reached these drives: one of them may be the only
-    # one at which a drive reports its health status.
+    # other addresses of these drives at the last check: a drive may report its health status only
+    # there
     store = past.store
-    others = store.with_aliases(devices) if store and store.is_own else []
-    # Another drive can be at one of them now, so the names select once more after reading: see
-    # selected().
-    names = which.names if others else ()
-    return which._replace(devices=(*devices, *others), names=names)
+    aliases = store.with_aliases(devices) if store and store.is_own else []
+    if not aliases:
+        return which._replace(devices=devices, names=())
+    # now, another drive can be at an alias
+    return which._replace(devices=(*devices, *aliases))
 
 
 def _known(history: Remembered) -> list[Device]:

@@ -94,18 +94,17 @@ def plan(
 
     site: the local files, if already loaded.
     """
+    site = site or site_of(settings.data, settings.before)
     return _planned(devices, settings, site)[0]
 
 
 def _planned(
-    devices: Sequence[Device], settings: ReadSettings, site: Site | None
+    devices: Sequence[Device], settings: ReadSettings, site: Site
 ) -> tuple[list[Plan], list[Read]]:
     """Return the plans, and the results of the drives that are not read because that can harm
     them.
     """
     prefix = smartctl_calls.prefix(settings.how.smartctl, settings.how.nosudo)
-    if site is None:
-        site = site_of(settings.data, settings.before)
     limits = None
     if site.thresholds:
         from ..knowledge.thresholds import Thresholds

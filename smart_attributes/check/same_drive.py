@@ -8,6 +8,7 @@ witness, and the worst status that the drive itself has reported counts.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
@@ -26,8 +27,8 @@ class Distinct(NamedTuple):
     """A drive: its merged report at the address to keep, and its other addresses."""
 
     read: Read
-    others: tuple[Read, ...] = ()
-    is_doubted: bool = False  # its reports contradict each other
+    others: tuple[Read, ...]
+    is_doubted: bool  # its reports contradict each other
 
 
 def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
@@ -37,19 +38,19 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
     groups: list[list[Read]] = []  # the addresses of each drive
-    groups_by_identifier: dict[str, list[list[Read]]] = {}
+    groups_by_identifier: dict[str, list[list[Read]]] = defaultdict(list)
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_vagueness):
         own_identifiers = _identifiers(read)
         alike: list[list[Read]] = []
         for identifier in own_identifiers:
-            alike += groups_by_identifier.get(identifier, ())
+            alike += groups_by_identifier[identifier]
         group = _group_of(read, alike, seen_as)
         if group is None:
             group = []
             groups.append(group)
         for identifier in own_identifiers:
-            groups_by_identifier.setdefault(identifier, []).append(group)
+            groups_by_identifier[identifier].append(group)
         group.append(read)
     return [_one_drive(group) for group in _as_given(groups, reads)]
 
@@ -97,30 +98,32 @@ def _identifiers(read: Read) -> list[str]:
 
 
 def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
-    """Return whether an address belongs to the drive of a group.
+    """Return whether an address leads to the same drive as each address of a group.
 
-    Its identity must agree with that of each member, and so must its report, unless the history
-    says that both addresses led to one drive. What an address that failed would have reported of
-    the drive's health is not known, so it does not join a group whose reports have no health status.
+    An address that failed does not join a group whose reports have no health status, because its
+    own health status, which is not known, could be FAILED.
     """
     statuses = {_own_status(member) for member in group if member.report is not None}
     has_no_status = statuses == {None}
     if has_no_status and _has_failed(read):
         return False
-    for member in group:
-        level = _agreement(read, member)
-        if level == NONE:
-            return False
-        # what the history must say about the two addresses, so that they are one drive all the same
-        if _differ(read, member, may_count=True):
-            required = [ONE]
-        # if it is surely one drive, errors that it counted between the reads explain the difference
-        elif level == WEAK and _differ(read, member, may_count=False):
-            required = [ONE, DOUBTED]
-        else:
-            continue
-        if seen_as(read.device.address, member.device.address) not in required:
-            return False
+    return all(_is_one_drive(read, member, seen_as) for member in group)
+
+
+def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
+    """Return whether two addresses lead to the same drive: their identities agree, and so do their
+    reports. If the reports differ, the history decides: ONE or DOUBTED means that the last check
+    found one drive at both, and DOUBTED that its reports differed.
+    """
+    level = _agreement(first, second)
+    if level == NONE:
+        return False
+    addresses = first.device.address, second.device.address
+    if _differ(first, second, may_count=True):
+        return seen_as(*addresses) == ONE
+    # only one of serial number and WWN agrees: other error counts can mean another drive, too
+    if level == WEAK and _differ(first, second, may_count=False):
+        return seen_as(*addresses) in (ONE, DOUBTED)
     return True
 
 
@@ -151,16 +154,16 @@ def _namespace(read: Read) -> str:
 def _differ(first: Read, second: Read, may_count: bool) -> bool:
     """Return whether there are reports at both addresses, and these are from different drives.
 
-    may_count: as for drive_facts.differ().
+    may_count: the drive can have counted errors between the reads, so higher counts of the later
+    report are no difference; see drive_facts.differ().
     """
-    earlier, later = second, first
-    if first.ended < second.ended:
-        earlier, later = first, second
+    earlier, later = sorted((second, first), key=lambda read: read.ended)
     before = earlier.report
     after = later.report
     if before is None or after is None:
         return False
-    seconds = later.ended - earlier.ended + earlier.seconds
+    began = earlier.ended - earlier.seconds
+    seconds = later.ended - began
     return drive_facts.differ(before, after, seconds, may_count)
 
 
@@ -246,18 +249,19 @@ def _first(values: Iterable[T], default: T) -> T:
     return next(filter(None, values), default)
 
 
-def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int | None:
-    """Return the exit status of the best report, with the bit for FAILED of the status that counts,
-    and what smartctl found in any report.
+def _exit_status(
+    best: Report, status_source: Report, reports: Sequence[Report]
+) -> int | None:
+    """Return the exit status of a drive: the bits of the best report, but the bit FAILED of the
+    report whose health status counts, and bits 4 to 7 of all reports.
     """
     if best.exit_status is None:
         return None
     bits = best.exit_status & ~FAILED
-    if status.has_exit_bit(FAILED):
+    if status_source.has_exit_bit(FAILED):
         bits |= FAILED
     for report in reports:
-        if report.exit_status is not None:
-            bits |= report.exit_status & 0xF0  # findings in attributes and logs
+        bits |= (report.exit_status or 0) & 0xF0  # findings in attributes and logs
     return bits
 
 

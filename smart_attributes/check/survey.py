@@ -6,7 +6,7 @@ answers of the devices, the drives that exist, and the verdicts on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from .. import alarm
 from ..command_line.options import Options
@@ -33,16 +33,16 @@ class Survey(NamedTuple):
     judge: Judge
     nobody: tuple[State, str]  # state and message if no drive was found
     # slots that were not read, and mistakes in local files, which make the run at least UNKNOWN
-    faults: tuple[Coded, ...] = ()
+    faults: tuple[Coded, ...]
     # messages that need no -v and change no state: an outdated sudoers rule
-    remarks: tuple[Coded, ...] = ()
+    remarks: tuple[Coded, ...]
     # files of a directory of reports that are no reports
-    left_out: tuple[Coded, ...] = ()
+    left_out: tuple[Coded, ...]
     # messages about the run, each with its own state
-    demands: tuple[tuple[State, Coded], ...] = ()
-    history: Remembered = Remembered()
+    demands: tuple[tuple[State, Coded], ...]
+    history: Remembered
     # new, moved and missing drives; None without a history
-    whereabouts: Whereabouts | None = None
+    whereabouts: Whereabouts | None
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
@@ -66,8 +66,9 @@ def survey(
     Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. is_for_a_person: also read logs
-    that a check does not read. done: receives the survey as soon as there is one, because the end of
-    the time can prevent that it is returned.
+    that a check does not read. done: receives the survey before it is returned, because the time
+    limit can prevent that. If the time limit passes during that call, done receives another survey,
+    which counts.
     """
     if options.which.names:
         from . import named_drives
@@ -86,8 +87,9 @@ def survey(
     history.receive()
     answered = reads.finish(started, read_settings, runner, deadline)
     drives = inventory.inventory(answered, run_settings, history, judge)
-    may_have_logs = is_for_a_person or _may_have_page(drives.reads, judge)
-    if may_have_logs and not answered.is_cut:
+    # no other drive has a log that a check reads
+    has_nvme = any(read.report and read.report.nvme for read in drives.reads)
+    if (is_for_a_person or has_nvme) and not answered.is_cut:
         from . import further_logs
 
         kinds = further_logs.kinds_of(judge, options.how_read, history, is_for_a_person)
@@ -104,15 +106,8 @@ def survey(
             done(result)
         return result
 
-    # finished(''), and again with the reason if the time ends before it returns
+    # calls finished(''), and if the time limit interrupts this, finished(reason)
     return alarm.in_time(finished)
-
-
-def _may_have_page(reads: Sequence[Read], judge: Judge) -> bool:
-    """Return whether a drive may have a page of a vendor-specific NVMe log that this run reads."""
-    if judge.rules.asked.vendor_logs is None:
-        return False
-    return any(read.report is not None and read.report.nvme for read in reads)
 
 
 def described(run: messages.Run) -> Survey:

@@ -25,26 +25,20 @@ class Verdicts:
         self._judge = judge
         self._formed: dict[Device, Verdict] = {}
 
-    def all(self, late: str = '') -> tuple[Verdict, ...]:
-        """Return the verdict on each drive; drives that are not judged within the time limit are
-        UNKNOWN.
+    def all(self, late: str) -> tuple[Verdict, ...]:
+        """Return the verdict on each drive, in the order of the reads, but judge the most urgent
+        drives first, because the time limit may end this.
 
-        late: why no more drives are judged, or ''.
-        """
-        return self._judged(late) if late else alarm.in_time(self._judged)
-
-    def _judged(self, late: str) -> tuple[Verdict, ...]:
-        """Return the verdicts in the order of the reads, but judge the most urgent drives first,
-        because the time may end. late: as for all().
+        late: why no more drives are judged, or ''. A drive that was not judged before is UNKNOWN.
         """
         verdicts = {}
-        for read in sorted(self._drives.reads, key=self._urgency):
+        for read in sorted(self._drives.reads, key=self._place_in_order):
             verdicts[read.device] = self._fenced(read, late)
         return tuple(verdicts[read.device] for read in self._drives.reads)
 
-    def _urgency(self, read: Read) -> int:
-        """Return the place of a drive in the order of judging, in case the time ends: first those
-        that smartctl calls failing, then those whose last verdict was worst.
+    def _place_in_order(self, read: Read) -> int:
+        """Return the place of a drive in the order of judging, the lowest first: 0 for drives that
+        smartctl calls failing, then those whose last verdict was worst.
         """
         # health FAILED, or a pre-fail attribute at its threshold
         if read.report is not None and read.report.has_exit_bit(0b11000):
@@ -55,9 +49,10 @@ class Verdicts:
 
     def _fenced(self, read: Read, late: str) -> Verdict:
         """Return the verdict on a drive with additions from the history; an exception affects
-        only this drive. late: as for all().
+        only this drive. late: why no more drives are judged, or ''.
         """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
+        # after an exception, *unjudged* with the problem
         judged = fence.done(unjudged, lambda _: self._on(read, late), fence.UNJUDGED)
 
         def compared(verdict: Verdict) -> Verdict:
@@ -72,7 +67,7 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        # never from *_formed*: a missing drive can have the device of another one
+        # not stored in *_formed*, because a missing drive can have the device of another drive
         if read.report is None:
             return verdict(read, self._judge, None)
         if read.device in self._formed:

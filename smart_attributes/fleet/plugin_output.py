@@ -51,8 +51,8 @@ class PluginText(NamedTuple):
     state: State
     headline: str  # the first line without the state; Coded if it has a code
     counted: int  # number of drives according to the first line; 0 if unknown
-    lines: tuple[Line, ...]
-    checks: tuple[tuple[State, str], ...]  # about the check as a whole
+    lines: Sequence[Line]
+    checks: Sequence[tuple[State, str]]  # about the check as a whole
 
 
 def plugin_text(text: str) -> PluginText | None:
@@ -69,8 +69,8 @@ def plugin_text(text: str) -> PluginText | None:
         state=_HEADS[head],
         headline=_coded(headline),
         counted=int(counted[1]) if counted else 0,
-        lines=tuple(drives),
-        checks=tuple(checks),
+        lines=drives,
+        checks=checks,
     )
 
 
@@ -161,7 +161,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         'serial': line.serial or None,
         'firmware': line.firmware or None,
         'state': line.state.name,
-        # why the drive could not be read
+        # why the drive could not be read; '' if it was
         'code': getattr(line.findings, 'code', ''),
     }
     forecasts = []
@@ -170,37 +170,45 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         row['forecasts'] = {ENDURANCE: {'left': left}}
     if line.state is State.OK:
         return {**row, **_of_ok(forecasts, checked)}
-    findings = line.findings
-    action = _ACTION.search(findings)
-    # the findings of a drive that was read end with an action, unless the text was cut off
-    was_read = not row['code'] and line.state is not State.UNKNOWN
+    action = _ACTION.search(line.findings)
     if action:
-        findings = findings[: action.start()]
-        row.update(_stated(action, forecasts, checked))
-    elif was_read:
+        findings = line.findings[: action.start()]
+        return {**row, **_reason(findings), **_stated(action, forecasts, checked)}
+    row.update(_reason(line.findings))
+    was_read = not row['code'] and line.state is not State.UNKNOWN
+    if was_read:
+        # the line of a drive that was read ends with an action, so it was cut off
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
-    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
-    row['why'] = _CLAUSE.sub('; ', findings)
-    return {**row, **_replacement(findings)}
+    return row
 
 
-def _replacement(text: str) -> Json:
-    """Return the clause about groups at the end of a drive's findings, under the key "replacement";
-    {} if there is none.
+def _reason(findings: str) -> Json:
+    """Return why a drive alerts and, if the findings have a clause about groups, that clause as
+    "replacement".
 
-    Text from a drive or a mount point can imitate such a clause, so the strictest one counts.
+    findings: without the action, such as "pending is 16; [replace-next] its mirror is complete;
+    [slot-unknown] drive ID 4". The part "slot-unknown" is left out.
     """
-    replacements = []
-    for clause in _CLAUSE.finditer(text):
-        code = clause[1]
-        label, _ = OF_CODE[code]
-        words = text[clause.end() :]  # nothing follows the clause
-        replacements.append({'label': label, 'code': code, 'text': words})
-    if not replacements:
-        return {}
-    strictest = min(replacements, key=lambda row: STRICTEST.index(row['label']))
-    return {'replacement': strictest}
+    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
+    reason = {'why': _CLAUSE.sub('; ', findings)}
+    clauses = list(_CLAUSE.finditer(findings))
+    if not clauses:
+        return reason
+    # Text from a drive or a mount point can imitate a clause.
+    strictest = min(clauses, key=lambda clause: STRICTEST.index(_label(clause[1])))
+    code = strictest[1]
+    words = findings[
+        strictest.end() :
+    ]  # up to the end: the true clause is the last part
+    return {
+        **reason,
+        'replacement': {'label': _label(code), 'code': code, 'text': words},
+    }
+
+
+def _label(code: str) -> str:
+    return OF_CODE[code][0]
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
@@ -43,6 +43,13 @@ class Group:
         return sum(self.states.values())
 
 
+class _Counted(NamedTuple):
+    """How a drive is counted."""
+
+    state: str
+    groups: tuple[Group, Group]  # in Summary.models and in Summary.plan
+
+
 class Summary:
     """Counts drives one by one."""
 
@@ -53,12 +60,14 @@ class Summary:
         self.codes: Counter[str] = Counter()  # causes of the rows that are not OK
         self.hosts: set[str] = set()
         self.models: dict[tuple[str, str], Group] = defaultdict(Group)
+        # by the time of the order, see due(), and the model
         self.plan: dict[tuple[str, str], Group] = defaultdict(Group)
         self.replace = ReplacementOrder()
         self.repeats = 0  # times that a drive was reported again
         self._now = now
-        # drive -> state in which it is counted; keys are hashes, because text would use more memory
-        self._counted: dict[int, str] = {}
+        # To use little memory for a drive, its key is a hash, and equal values are one object.
+        self._counted: dict[int, _Counted] = {}
+        self._shared: dict[_Counted, _Counted] = {}
 
     def add(self, drive: FleetDrive) -> None:
         """Count a drive once, in its worst state."""
@@ -70,28 +79,26 @@ class Summary:
             if state != State.OK.name:
                 self.codes[facts['code']] += 1
             return
-        key = _key(facts)  # 0: each report counts as another drive
         model = facts['model'] or ''
-        group = self.models[model, facts['firmware'] or '']
-        earlier_state = self._counted.get(key)
-        if earlier_state:
+        of_firmware = self.models[model, facts['firmware'] or '']
+        of_order = self.plan[due(facts, self._now), model]
+        counted = _Counted(state, (of_firmware, of_order))
+        key = _key(facts)  # 0: each report counts as another drive
+        earlier = self._counted.get(key)
+        if earlier:
             self.repeats += 1
-            if State[state].urgency <= State[earlier_state].urgency:
+            if State[state].urgency <= State[earlier.state].urgency:
                 return
-            # count it again, in the new state
-            self.states[earlier_state] -= 1
-            # The earlier report is taken for one of the same firmware, because its firmware is not
-            # stored. If it was another one, the drive can stay counted in both groups.
-            if group.states[earlier_state]:
-                group.states[earlier_state] -= 1
+            # undo the earlier count
+            self.states[earlier.state] -= 1
+            for group in earlier.groups:
+                group.states[earlier.state] -= 1
         if key:
-            self._counted[key] = state
+            self._counted[key] = self._shared.setdefault(counted, counted)
         self.states[state] += 1
-        group.add(drive)
         self.replace.add(drive)
-        order_by = due(facts, self._now)
-        if order_by:
-            self.plan[order_by, model].add(drive)
+        for group in counted.groups:
+            group.add(drive)
 
 
 def _key(facts: Json) -> int:
@@ -139,7 +146,8 @@ def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
         ]
         return (*alerts, -group.drives, name)
 
-    return sorted(summary.models.items(), key=rank)
+    with_drives = [entry for entry in summary.models.items() if entry[1].drives]
+    return sorted(with_drives, key=rank)
 
 
 def as_json(summary: Summary, plan: Sequence[Step]) -> MutableJson:
@@ -178,6 +186,7 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     orders = [
         Step('order', by, model=model, drives=group.drives, hosts=group.hosts)
         for (by, model), group in summary.plan.items()
+        if by and group.drives
     ]
     # "now", "2027-Q1", "2027-Q2", "no forecast"
     orders.sort(key=lambda step: (step.by != NOW, step.by, -step.drives, step.model))
@@ -191,7 +200,7 @@ def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     """
     plan = []
     for (model, firmware), group in summary.models.items():
-        if not model or not firmware:
+        if not (model and firmware and group.drives):
             continue
         for advisory in database.advisories(Identity(model=model, firmware=firmware)):
             action = actions.FIRMWARE if advisory.has_correction else actions.WATCH

@@ -63,8 +63,11 @@ def _until(drive: Json, now: float) -> str:
 def _what(drive: Json) -> tuple[str, ...]:
     """Return what to do about a drive and why, further actions, how users handle the problem in
     Icinga, and for an alert of a service, the notes.
+
+    An alerting drive of a document has "reason": its worst finding. A drive of a service has "why"
+    and notes instead. Both have a code if the drive was not read.
     """
-    reason = drive.get('reason')  # the worst finding, which only documents have
+    reason = drive.get('reason')
     code = drive.get('code')
     why = reason or drive.get('why', '')
     to_do = drive['to_do']
@@ -74,9 +77,8 @@ def _what(drive: Json) -> tuple[str, ...]:
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
     is_alert = drive['state'] != State.OK.name
-    is_of_service = not reason
-    if is_alert and is_of_service:
-        # the notes tell how old the result is; one with the same code repeats the reason
+    if is_alert and not reason:
+        # such as how old the result is; a note with the same code repeats the reason
         words += [
             note['text'] for note in drive['notes'] if not code or note['code'] != code
         ]
@@ -143,8 +145,9 @@ class Kept:
         self._most = max(most, 1)
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
-        self._added: Counter[bool] = Counter()  # by whether they are urgent
-        # both sorted; only the rank is computed for drives that are not kept
+        # number of drives given to add(), kept or not, by whether they are urgent
+        self._added: Counter[bool] = Counter()
+        # both sorted, the worst first, which has the lowest rank
         self._urgent: list[WorstDrive] = []
         self._others: list[WorstDrive] = []
 
@@ -153,15 +156,18 @@ class Kept:
         others = self._others
         is_urgent = self._is_urgent(drive.facts)
         self._added[is_urgent] += 1
-        rank = drive.rank
-        if not is_urgent and len(others) == self._most and rank > others[-1].rank:
+        is_full = len(others) == self._most
+        # saves the time to make the text of a drive that would be removed at once
+        if is_full and not is_urgent and drive.rank > others[-1].rank:
             return
         text = _text(self._shown(drive))
-        insort(self._urgent if is_urgent else others, WorstDrive(rank, text))
+        kept = self._urgent if is_urgent else others
+        insort(kept, WorstDrive(drive.rank, text))
         self._size += len(text)
         while len(others) > self._most or self._size > LARGEST_TABLE:
-            least_severe = (others or self._urgent).pop()
-            self._size -= len(least_severe.text)
+            # the best drive; an urgent one only if no others are left
+            best = others.pop() if others else self._urgent.pop()
+            self._size -= len(best.text)
 
     def counts(self, is_urgent: bool) -> tuple[int, int]:
         """Return how many drives are kept, and how many were added: urgent drives, or others."""

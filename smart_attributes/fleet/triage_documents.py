@@ -81,7 +81,7 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
 
 def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     """Yield the row for a problem of the run as a whole, if there is one: the run has no drives, or
-    it is not OK and has a state that no drive has, or notes.
+    it is not OK, and either no drive has its state, or there are notes.
     """
     content = document.content
     state = state_of(content.get('state'))
@@ -92,14 +92,17 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
         error = {'text': content['error'], 'code': content.get('code')}
         notes = [shaped('note', error)]
     texts = [note['text'] for note in notes if note['text']]
-    is_alert = state is not State.OK
-    has_own_state = state not in states
-    if rows and not (is_alert and (has_own_state or texts)):
+    words = '; '.join(texts)
+    if not rows:
+        why = words or 'no drives'
+    elif state is State.OK:
         return
-    problem = 'no drives'
-    if rows:
-        problem = 'the run as a whole is in a worse state than any of its drives'
-    why = '; '.join(texts) or problem
+    elif words:
+        why = words
+    elif state not in states:
+        why = 'the run as a whole is in a worse state than any of its drives'
+    else:
+        return  # the drives show this state
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 
