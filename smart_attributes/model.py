@@ -284,7 +284,8 @@ class GrowthRule(NamedTuple):
     advice: str = ''  # "check cable and backplane"
     # for wear: only if it is this many times as fast as in the life of the drive; 0: at any speed
     times: float = 0
-    gone: int = 0  # and if nothing would be left within this time
+    # for wear, with `times`: and only if no endurance would be left within this time
+    gone: int = 0
 
 
 class Source(NamedTuple):

@@ -106,8 +106,8 @@ def found(of):
         (report(500, [0xFF00]), ()),  # erased test
         (report(70_000, [65_000, 4_000]), ()),  # logs of 16 bits ran over
         (report(None, [9000], identity=NVME), (8500, SET_BACK)),  # nvme
-        (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),  # nvme last hour
-        (report(None, [200_000], identity=NVME), ()),  # nvme first impossible hour
+        (report(None, [200_000], identity=NVME), (199_500, SET_BACK)),  # nvme last hour
+        (report(None, [200_001], identity=NVME), ()),  # nvme first impossible hour
         (report(None, [9000], spindle=490), ()),  # spindle without a counter
         (report(None, [9000], identity=SAS), (8500, SET_BACK)),  # sas
         (report(None, [0xFFFF], identity=SAS), ()),  # sas or any later hour

@@ -118,6 +118,6 @@ def test_every_part_of_a_database_is_sorted_and_open():
 @pytest.mark.parametrize('length, lines', [(154, 1), (155, 3)])
 def test_a_line_is_never_wider_than_the_layout(length, lines):
     """A list of one text: two brackets, two quotes and two columns before it."""
-    laid = formatting._laid_out(['x' * length], 'a', '', 1)
+    laid = formatting._laid_out(['x' * length], 'a', ' ')
 
     assert len(laid.splitlines()) == lines

@@ -47,7 +47,7 @@ def test_no_wear_after_a_hundred_fills_is_doubtful(
     metric, number, times_written, is_doubtful
 ):
     """Other counters may be 0 for ever."""
-    assert reading_rules.is_doubtful(metric, number, times_written) is is_doubtful
+    assert reading_rules.is_stuck_at_zero(metric, number, times_written) is is_doubtful
 
 
 @pytest.mark.parametrize(

@@ -694,7 +694,9 @@ PATTERNS = [
 @pytest.mark.parametrize(('pattern', 'problems'), PATTERNS)
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
-    assert problems or list(entry_rules.pattern_problems('ACM', has_guard=True)) == []
+    assert (
+        problems or list(entry_rules.pattern_problems('ACM', may_be_general=True)) == []
+    )
 
 
 @pytest.mark.parametrize(

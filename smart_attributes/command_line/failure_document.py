@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import IO, Callable
 
 from .. import alarm
@@ -22,10 +23,9 @@ ROOM = 4 << 20
 def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status.
 
-    work: prints to sys.stdout, and returns the exit status. An exception drops this output, except
-    SystemExit with status 0: then the output is a help text, and is printed unchanged. failure:
-    returns the document for an error message: the output, if it is plain text and the exit status
-    is UNKNOWN.
+    work: a command; it prints a document or plain lines to sys.stdout, and returns the exit status.
+    If it raises, its output is dropped. Only a help text, after which argparse raises
+    SystemExit(0), is printed as it is. failure: see _document().
     """
     with tempfile.SpooledTemporaryFile(
         ROOM, 'w+', encoding='utf-8', errors='replace'
@@ -35,27 +35,31 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
                 code = work()
         except SystemExit as end:
             if end.code == 0:  # after a help text
-                spool.seek(0)
-                shutil.copyfileobj(spool, sys.stdout)
+                _copy(spool)
             raise
         alarm.disarm()  # only printing is left to do
-        _print(spool, code, failure)
+        spool.seek(0)
+        if spool.read(1) == '{':
+            _copy(spool)
+        else:
+            spool.seek(0)
+            print(_document(spool.read().splitlines(), code, failure))
         return code
 
 
-def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the output of a command that has ended with the exit status *code*: a document
-    unchanged; plain lines, such as those of `history --remove`, as a document. failure: see run().
+def _copy(spool: IO[str]) -> None:
+    """Print the output of a command as it is."""
+    spool.seek(0)
+    shutil.copyfileobj(spool, sys.stdout)
+
+
+def _document(lines: Sequence[str], code: int, failure: Callable[[str], str]) -> str:
+    """Return the document for a command that printed only plain lines, such as `history --remove`.
+
+    code: its exit status. If it is UNKNOWN, the lines are an error message. failure: returns the
+    document for an error message.
     """
-    spool.seek(0)
-    is_document = spool.read(1) == '{'
-    spool.seek(0)
-    if is_document:
-        shutil.copyfileobj(spool, sys.stdout)
-        return
-    lines = spool.read().splitlines()
     if code == UNKNOWN:
-        print(failure('; '.join(lines)))
-        return
+        return failure('; '.join(lines))
     document = {'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}
-    print(json.dumps(document, indent=1))
+    return json.dumps(document, indent=1)

@@ -337,8 +337,7 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
         current = [command_line.spelt(word, parser) for word in words]
         values, unknown = _parsed(parser, current)
         before = command_line.taken_out(values, unknown, parser)
-    ignores_unknown = before is not None  # as version 1.6 did
-    if unknown and not ignores_unknown:
+    if unknown and before is None:  # version 1.6 ignored unknown words
         parser.unknown(unknown)
     # each group takes its values out; what is left are fields of Options itself
     groups = {field: _taken(values, kind) for field, kind in GROUPS.items()}

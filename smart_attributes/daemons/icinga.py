@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from .. import files
 from ..access import name_of
 from ..constants import LARGEST_SENT
+from ..model import Answer
 from ..output.doctor_findings import Finding, found
 from ..typed import Json
 from ..words import closest
@@ -29,7 +30,9 @@ CONFIGURATION = '/etc/icinga2/icinga2.conf'
 OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks
 COMMAND = 'check-smart-attributes'
 _MACRO = re.compile(r'\$([\w.]+)\$')
-_CLOSE = 0.85  # similarity of a misspelt name
+# similarity, 0 to 1, from which a name is misspelt
+_CLOSE = 0.85
+_ALIKE = 0.6  # enough for a name that Icinga does not know
 
 
 class Objects(NamedTuple):
@@ -70,31 +73,27 @@ def ask() -> tuple[Objects | None, list[Finding]]:
         return None, [found('daemon-not-readable', file=CONFIGURATION, user=user)]
     folder = tempfile.mkdtemp(prefix='check-smart-attributes-')
     try:
-        return _asked(folder)
+        return _written_to(folder)
     except (OSError, ValueError, KeyError):
         return None, [found('icinga-not-understood')]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
-    """Have Icinga write its objects into a folder, and return what ask() returns:
+def _written_to(folder: str) -> tuple[Objects | None, list[Finding]]:
+    """Make Icinga write its objects into a folder, and return the objects and the findings:
 
-    - None and no finding if the program is not installed;
-    - these objects and no finding if Icinga accepts its configuration;
-    - empty Objects and no finding if only our CheckCommand is undefined; the doctor then reports that;
-    - else None and the finding for what Icinga refuses.
+    - icinga2 is not installed -> None, []
+    - Icinga accepts its configuration -> its objects, []
+    - our CheckCommand is undefined -> Objects(), [] (without commands, the doctor reports this)
+    - Icinga refuses anything else -> None, [the finding for it]
 
     Raises OSError, ValueError or KeyError if the files have another format.
     """
     if os.geteuid() == 0 and os.path.isdir(OWNED):
         owner = os.stat(OWNED)
         os.chown(folder, owner.st_uid, owner.st_gid)
-    line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
-    # since 2.14; before, -C always writes the objects
-    answer = daemons.ask((*line, '--dump-objects'))
-    if answer.status and 'unrecognised option' in daemons.text_of(answer):
-        answer = daemons.ask(line)
+    answer = _validation(folder)
     if answer.outcome == 'not started':
         return None, []
     if not answer.status:
@@ -103,6 +102,16 @@ def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
     if f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
         return Objects(), []
     return None, [refusal(printed)]
+
+
+def _validation(folder: str) -> Answer:
+    """Return Icinga's answer on its configuration; if this is valid, the folder has the objects."""
+    line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
+    # since 2.14; before, -C always writes the objects
+    answer = daemons.ask((*line, '--dump-objects'))
+    if answer.status and 'unrecognised option' in daemons.text_of(answer):
+        return daemons.ask(line)
+    return answer
 
 
 def objects_in(folder: str) -> Objects:
@@ -195,8 +204,10 @@ def line_of(command: Json, values: Mapping[str, Any]) -> list[str]:
 def _argument(argument: Json, values: Mapping[str, Any]) -> list[str]:
     """Return the words of an argument of a command line; [] if it is left out."""
     key = argument['key']
-    if 'set_if' in argument and not _is_true(_filled(argument['set_if'], values)):
-        return []
+    if 'set_if' in argument:
+        condition = str(_filled(argument['set_if'], values)).lower()
+        if condition in ('none', 'false', '0', ''):  # false for Icinga
+            return []
     if 'value' not in argument:
         return [key]
     value = _filled(argument['value'], values)
@@ -211,11 +222,6 @@ def _argument(argument: Json, values: Mapping[str, Any]) -> list[str]:
     for word in words:
         repeated += [key, word]
     return repeated
-
-
-def _is_true(value: Any) -> bool:
-    """Return whether Icinga takes the value of set_if for true."""
-    return str(value).lower() not in ('none', 'false', '0', '')
 
 
 def _filled(text: Any, values: Mapping[str, Any]) -> Any:
@@ -280,7 +286,7 @@ def refusal(printed: str) -> Finding:
     place = re.search(r'Location: in (\S+): ([0-9]+):', printed)
     file, line = place.groups() if place else (CONFIGURATION, '1')
     name = re.search("Object '([^']+)' of type 'CheckCommand' does not exist", printed)
-    if name and closest(name[1], [COMMAND], _CLOSE - 0.25):
+    if name and closest(name[1], [COMMAND], _ALIKE):
         return found(
             'icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line
         )

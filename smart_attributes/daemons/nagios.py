@@ -106,13 +106,15 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
     """Return the commands of NRPE that run this plugin; the last definition of a name counts."""
     prefix = nrpe.value('command_prefix')
     commands = {}
+    user_file = ''
     for setting in nrpe.settings:
         command = _COMMAND.fullmatch(setting.name)
         if command:
             commands[command[1]] = setting
+        if setting.name == 'nrpe_user':
+            user_file = setting.file
     question = _question(nrpe)
     unit = daemons.unit_of(*NRPE_UNITS)
-    users = [setting for setting in nrpe.settings if setting.name == 'nrpe_user']
     checks = []
     for name, setting in commands.items():
         if not _is_ours(f'{name} {setting.value}'):
@@ -128,7 +130,7 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
             seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
             setting='command_timeout',
             question=(*question, '-c', name) if question else (),
-            user_file=users[-1].file if users else '',
+            user_file=user_file,
             user_setting='nrpe_user',
         )
         checks.append(check)
@@ -162,12 +164,11 @@ def nrpe_findings(nrpe: Nrpe, user: str) -> Iterator[Finding]:
     unit = daemons.unit_of(*NRPE_UNITS)
     read = {setting.file for setting in nrpe.settings}
     for path in files_below(os.path.dirname(nrpe.path)):
-        ours = [
-            setting
+        has_ours = any(
+            _COMMAND.fullmatch(setting.name) and _is_ours(setting.value)
             for setting in settings_of(path)
-            if _COMMAND.fullmatch(setting.name) and _is_ours(setting.value)
-        ]
-        if ours and path not in read:
+        )
+        if has_ours and path not in read:
             yield found('nrpe-not-included', path=path, file=nrpe.path, unit=unit)
 
 
@@ -279,8 +280,12 @@ def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
 
 
 def _located(check: DaemonCheck, path: str) -> DaemonCheck:
-    """Return the check with the line that has the most words of its command line; the cache does not
-    name files. Without such a line, the check is unchanged.
+    """Return a check of Nagios with the file and line that define it. The object cache, which the
+    check comes from, does not name them.
+
+    So this is the command or service, in a file below the folder of *path* (nagios.cfg), that
+    shares the most words with the check's command line. If none shares a word, the check is
+    returned unchanged.
     """
     words = check.text.split()
     most_shared = 0

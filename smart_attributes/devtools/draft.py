@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -66,7 +65,9 @@ Meanings = Mapping[tuple[int, str], tuple[Json, str]]
 
 
 class Fit(NamedTuple):
-    """A reading of an attribute that equals one of the drive's own statistics."""
+    """A formula for an attribute whose result equals a number of the drive's own statistics, so
+    that the attribute probably counts the same: "raw" of attribute 241 equals host_written.
+    """
 
     attribute: int
     metric: str
@@ -88,7 +89,8 @@ def draft(report: Report, database: SpecDatabase) -> str:
             f'No entry can be drafted: the report of {model} has no attribute table; '
             'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
         )
-    # The entry that matches the drive at present: for its family, generic, or for unknown drives.
+    # The entry that matches the drive at present: for its family, generic, or for unknown drives;
+    # {} if several of equal rank match.
     claims = database.claims(identity, [row.id for row in report.attributes])
     base: Json = {}
     if len(claims) == 1:
@@ -179,30 +181,35 @@ def _attributes(
     fits: Sequence[Fit],
     database: SpecDatabase,
 ) -> Json:
-    """Return the "attributes" of the new entry: those of the base entry that the drive has, in its
-    order, then the drive's rows that neither the base entry nor one of its sets describes. The
-    latter do not read a metric that the base entry or its sets already read.
+    """Return the "attributes" of the new entry, which replaces the base entry:
+
+    1. the attributes of the base entry that the drive has, in the order of the base entry;
+    2. all other attributes of the drive, except those of the base entry's sets, which the new
+       entry uses, too. (A set is a list of attributes that several entries share.)
 
     kind: "hdd", "ssd" ... base: the entry that matches the drive at present, or {}.
     """
     by_number = {str(row.id): row for row in rows}
-    attributes: MutableJson = {}
+    inherited: MutableJson = {}
     for number, attribute in base.get('attributes', {}).items():
-        row = by_number.get(number)
-        if row:
-            attributes[number] = _inherited(attribute, row, base['family'])
-    described = database.rows_of(base)  # by the base entry itself or by one of its sets
-    # A second reading of a metric would replace the first reading. Attributes that this drive lacks
-    # count, too: other drives of the family have them.
+        if number in by_number:
+            row = by_number[number]
+            inherited[number] = _inherited(attribute, row, base['family'])
+    described = database.rows_of(base)  # attributes of the base entry and of its sets
+    # A second reading of a metric would replace the first one, so the other attributes must not
+    # read these metrics. Attributes that this drive lacks count, too: other drives of the family
+    # have them.
     read_metrics = set()
     for attribute in described.values():
         read_metrics.update(attribute.get('readings', ()))
     meanings = _agreed_meanings(database, kind, read_metrics)
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
-    for number, row in by_number.items():
-        if number not in attributes and row.id not in described:
-            attributes[number] = _attribute(row, meanings, new_fits)
-    return attributes
+    new = {
+        number: _attribute(row, meanings, new_fits)
+        for number, row in by_number.items()
+        if number not in inherited and row.id not in described
+    }
+    return {**inherited, **new}
 
 
 def _inherited(attribute: Json | None, row: AttributeRow, family: str) -> Json | None:
@@ -260,8 +267,8 @@ def _agreed_meanings(
     same name. kind: entries for other kinds of drives do not count. read_metrics: metrics that the
     new entry already reads; attributes that give one of them are left out.
     """
-    # (ID, name) of an attribute -> of each entry, the text of its readings, and its vendor
-    votes: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    # (ID, name) of an attribute -> readings, as text -> the vendor of each entry with them
+    votes: dict[tuple[int, str], dict[str, list[str]]] = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
@@ -272,19 +279,20 @@ def _agreed_meanings(
                 for metric, spec in attribute.get('readings', {}).items()
                 if database.metrics[metric].unit not in ('%', 'B')
             }
-            vote = json.dumps(specs), vendor
-            votes.setdefault((number, attribute['name']), []).append(vote)
+            vendors_by_text = votes.setdefault((number, attribute['name']), {})
+            vendors_by_text.setdefault(json.dumps(specs), []).append(vendor)
     meanings = {}
-    for key, pairs in votes.items():
-        [(winner, count)] = Counter(text for text, _ in pairs).most_common(1)
-        vendors = {vendor for text, vendor in pairs if text == winner}
-        is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
-        agreed = json.loads(winner)
-        if is_agreed and agreed and read_metrics.isdisjoint(agreed):
-            reason = (
-                f'interpreted as {count} of the {len(pairs)} entries with this name do'
-            )
-            meanings[key] = agreed, reason
+    for key, vendors_by_text in votes.items():
+        total = sum(map(len, vendors_by_text.values()))
+        for text, vendors in vendors_by_text.items():
+            agreed = json.loads(text)
+            count = len(vendors)
+            is_agreed = len(set(vendors)) >= VENDORS and count >= AGREEMENT * total
+            if is_agreed and agreed and read_metrics.isdisjoint(agreed):
+                reason = (
+                    f'interpreted as {count} of the {total} entries with this name do'
+                )
+                meanings[key] = agreed, reason
     return meanings
 
 
@@ -294,9 +302,9 @@ def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fi
 
     percent: this endurance; None if the drive does not state it. [] if it proves nothing.
     """
-    fits: list[Fit] = []
     if percent not in WORN:
-        return fits
+        return []
+    fits = []
     by_number = {row.id: row for row in rows}
     for row in rows:
         for text, valid in ENDURANCE_FORMULAS.items():

@@ -110,9 +110,11 @@ def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Read
             metrics=database.metrics,
             stored={},
         ).readings
-    by_metric = {reading.metric: reading for reading in results}
-    by_metric.pop(vendor_logs.STATUS, None)
-    return by_metric
+    return {
+        reading.metric: reading
+        for reading in results
+        if reading.metric != vendor_logs.STATUS
+    }
 
 
 def _differences(results: Readings, expect: Json) -> Iterator[str]:
@@ -139,22 +141,23 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
 def _contradictions(
     results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase
 ) -> Iterator[str]:
-    """Yield a sentence for each reading that differs much from the drive's own statistic."""
+    """Yield a sentence for each reading that differs much from the drive's own statistic, unless
+    this statistic is known to be wrong, or seems to be stuck at 0 %.
+    """
     spec = database.identify(drive.identity, drive.attributes)
     times_written = _times_written(drive, results)
-    for metric, number in drive.stated.items():
-        reading = results.get(metric)
-        if (
-            reading is None
-            or reading.number is None
-            or metric in spec.untrusted_statistics
-            or reading_rules.is_doubtful(metric, number, times_written)
-        ):
+    for metric, stated in drive.stated.items():
+        if metric in spec.untrusted_statistics:
             continue
-        if not reading_rules.is_near(reading.number, number, reading.unit):
+        if reading_rules.is_stuck_at_zero(metric, stated, times_written):
+            continue
+        reading = results.get(metric)
+        if reading is None or reading.number is None:
+            continue
+        if not reading_rules.is_near(reading.number, stated, reading.unit):
             yield (
                 f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself '
-                f'reports {_plain(number)}; correct "from" or "unit", read another attribute, or '
+                f'reports {_plain(stated)}; correct "from" or "unit", read another attribute, or '
                 'list the metric in "untrusted_statistics"'
             )
 
@@ -172,10 +175,13 @@ def _times_written(drive: SampleDrive, results: Readings) -> int:
 def _lost(
     results: Readings, drive: SampleDrive, entry: Json, context: Context
 ) -> Iterator[str]:
-    """Yield a sentence for each reading that a sample loses because *entry*, of an addition,
-    replaces the shipped entry without a reason.
+    """Yield a sentence for each reading of the shipped entry that a sample loses because *entry*,
+    of an addition, replaces the shipped entry and does not say why.
+
+    results: the readings with the addition.
     """
     shipped = context.shipped.identify(drive.identity, drive.attributes)
+    # null, a comment or a trap is a reason
     explained = [
         f'attribute {number}'
         for number, row in entry.get('attributes', {}).items()
@@ -201,28 +207,30 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its
     entry report 0 %.
     """
-    # family -> samples with their endurance and how many times they were completely written
-    by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
+    sentences = []  # each with the family
+    worn = set()  # families with a sample above 0 %
     for drive, winners in claims:
         is_ata_sample = drive.expect is not None and drive.identity.protocol == 'ATA'
         if not is_ata_sample or len(winners) != 1:
             continue
+        [(_, entry)] = winners
         results = _readings(drive, context.database)
         reading = results.get(reading_rules.ENDURANCE)
-        if reading is not None and reading.number is not None:
-            [(_, entry)] = winners
-            sample = drive, reading, _times_written(drive, results)
-            by_family.setdefault(entry['family'], []).append(sample)
-    for samples in by_family.values():
-        if any(reading.number for _, reading, _ in samples):
+        times_written = _times_written(drive, results)
+        if reading is None:
             continue
-        for drive, reading, times_written in samples:
-            if times_written >= reading_rules.DOUBTFUL_FROM:
-                yield (
-                    f'{drive.place}: {reading.source} gives 0 % used on a drive whose whole capacity '
-                    f'was written {times_written} times, so it may be stuck at 0; add a sample with another '
-                    'value, read another attribute, or set "no_endurance"'
-                )
+        if reading.number:
+            worn.add(entry['family'])
+        if reading.number == 0 and times_written >= reading_rules.DOUBTFUL_FROM:
+            sentence = (
+                f'{drive.place}: {reading.source} gives 0 % used on a drive whose whole capacity '
+                f'was written {times_written} times, so it may be stuck at 0; add a sample with another '
+                'value, read another attribute, or set "no_endurance"'
+            )
+            sentences.append((entry['family'], sentence))
+    for family, sentence in sentences:
+        if family not in worn:
+            yield sentence
 
 
 def _equal(reading: Reading, expected: Any) -> bool:

@@ -210,22 +210,23 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
 
 
 def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield the faults of the patterns for models in a file."""
+    """Yield the faults of the patterns for models in each entry and each advisory of a file."""
     for path, place, pattern in data_errors.patterns(source.data):
-        if place.endswith('firmware'):
+        if place.endswith('firmware'):  # a pattern for something else
             continue
-        kind, number = path
-        owner = source.data[kind][number]  # the entry or advisory
-        has_guard = 'first' in owner or 'only' in owner
-        for problem in pattern_problems(pattern, has_guard):
+        kind, number = path  # "entries" or "advisories", and the index
+        owner = source.data[kind][number]
+        # such an entry selects drives by their attributes, too, so its patterns may be general
+        may_be_general = 'first' in owner or 'only' in owner
+        for problem in pattern_problems(pattern, may_be_general):
             yield f'{place} {shown(pattern)} {problem}'
 
 
-def pattern_problems(pattern: str, has_guard: bool = False) -> Iterator[str]:
+def pattern_problems(pattern: str, may_be_general: bool = False) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters;
     …".
 
-    has_guard: the entry also has a condition on the drive's attributes, such as "first".
+    may_be_general: the entry also has a condition on the drive's attributes, such as "first".
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
@@ -235,7 +236,7 @@ def pattern_problems(pattern: str, has_guard: bool = False) -> Iterator[str]:
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
     if re.search('[A-Za-z0-9 _-][*]', plain):
         yield 'has * after a character, which repeats that character; for any text, write .*'
-    elif literals < LITERALS and not has_guard:
+    elif literals < LITERALS and not may_be_general:
         yield (
             f'is too general, because it has only {literals} literal characters; write at least '
             f'{LITERALS}, or add "first" or "only" to the entry'

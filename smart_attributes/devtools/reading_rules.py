@@ -113,7 +113,8 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
     """Yield (description, result of the formula) for each value that was never set, such as
-    ("value 255", -155) for "100 - value". Yield nothing unless the metric is a percentage.
+    ("value 255", -155) for "100 - value". Yield nothing unless the metric is a percentage, and for
+    a formula with two operands.
     """
     if formula.second or metric.unit != '%':
         return
@@ -122,8 +123,8 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     )  # any number, if the formula does not name one
     rows = {}
     if formula.first.column == 'value':
-        # A value of 0 is unset only if it would mean that all endurance is used. Elsewhere it is
-        # valid: all spares are used up, or no endurance has been used.
+        # "100 - value" of 0 would be 100 % of the endurance used, so 0 means "never set" there.
+        # Elsewhere, 0 is valid: no endurance has been used, or all spares are used up.
         counts_down = formula.minus_from != 0
         is_zero_unset = metric.name == ENDURANCE and counts_down
         unset_values = (0, *NEVER_SET) if is_zero_unset else NEVER_SET
@@ -257,7 +258,7 @@ def is_remainder(stated: float, number: float, precision: float) -> bool:
     return has_overflowed and min(above, below) <= precision
 
 
-def is_doubtful(metric: str, number: float | None, times_written: int) -> bool:
+def is_stuck_at_zero(metric: str, number: float | None, times_written: int) -> bool:
     """Return whether the statistic of a metric is probably stuck at 0 %. times_written: how many
     times the drive was completely written.
     """

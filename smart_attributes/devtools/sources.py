@@ -8,7 +8,6 @@ is validated.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import re
@@ -229,7 +228,7 @@ def measured(path: str) -> Result:
     if not os.path.exists(path):
         return [], []
     try:
-        rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))
+        rows = list(csv.DictReader(data_file.read_text(path).splitlines()))
     except (DataError, csv.Error) as problem:
         return [], [f'{name}: {problem}']
     drives = []

@@ -77,8 +77,8 @@ def examine_limits(path: str) -> Validation:
             plural(len(metrics), 'metric'),
             plural(len(overrides), 'override'),
         )
-    database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
-    shipped = shipped_data.load(shipped_data.path('thresholds/default.json'))
+    database = SpecDatabase(shipped_data.content('attributes.json'))
+    shipped = shipped_data.content('thresholds/default.json')
     mistakes = data_errors.of_limits(
         data,
         database.metrics,
@@ -139,11 +139,11 @@ def main(files: Sequence[str] = (), formats: bool = False) -> int:
     except DataError as problem:
         print(visible(str(problem)))
         return 1
-    slow = patterns.too_slow()
-    lines: list[str] = []
     for validation in validations:
-        lines += _lines(validation)
-    for line in (*lines, *slow):
+        for line in _lines(validation):
+            print(visible(line))
+    slow = patterns.too_slow()
+    for line in slow:
         print(visible(line))
     return 1 if slow or any(validation.problems for validation in validations) else 0
 

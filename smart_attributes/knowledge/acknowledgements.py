@@ -72,21 +72,24 @@ def with_added(data: Json, added: Sequence[Acknowledgement]) -> Json:
     return {**rest, 'overrides': [*rest['overrides'], *map(as_override, added)]}
 
 
-def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
+def without(data: Json, withdrawn: Collection[tuple[str, str]]) -> Json:
     """Return the data without the acknowledgements of these (serial number, metric) pairs;
     limits are kept.
     """
-    rest = [_without(override, names) for override in data.get('overrides', ())]
+    rest = [_without(override, withdrawn) for override in data.get('overrides', ())]
     return {**data, 'overrides': list(filter(None, rest))}
 
 
-def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
+def _without(override: Json, withdrawn: Collection[tuple[str, str]]) -> Json | None:
     """Return an override, which may be invalid, without these acknowledgements; None if the rest
     has no effect. An override for other drives is returned unchanged.
+
+    withdrawn: serial number and metric of each; the metric can be MISSING.
     """
     device = override.get('for')
     serial = device.get('serial') if isinstance(device, dict) else None
-    ended = {metric for owner, metric in names if owner == serial}
+    # the metrics that are no longer acknowledged for this drive
+    ended = {metric for owner, metric in withdrawn if owner == serial}
     metrics = override.get('metrics', {})
     if not ended or not isinstance(metrics, dict):
         return override

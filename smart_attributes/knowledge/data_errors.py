@@ -298,14 +298,12 @@ def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
 
 def _of_both(limits: Json, worse: str, unit: str) -> str:
     """Return the contradiction between the two limits if both are ranges, or ''."""
-    warning = limits.get('warning')
-    critical = limits.get('critical')
-    if not isinstance(warning, str):
-        warning = ''
-    if not isinstance(critical, str):
-        critical = ''
+    texts = {}
+    for level in LEVELS:
+        limit = limits.get(level)
+        texts[level] = limit if isinstance(limit, str) else ''
     try:
-        return ranges.contradiction(warning, critical, worse=worse, unit=unit)
+        return ranges.contradiction(**texts, worse=worse, unit=unit)
     except UsageError:  # reported by _of_bound
         return ''
 
@@ -339,7 +337,5 @@ def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
 
     metrics: the known metrics; if empty, the metrics of the shipped database.
     """
-    known = (
-        metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
-    )
+    known = metrics or shipped_data.content('attributes.json')['metrics']
     return nearest(re.sub('[^a-z0-9]+', '_', word.lower()), known) or KNOWN

@@ -188,13 +188,14 @@ def place(data: Any, path: Path) -> str:
     for depth, step in enumerate(path, 1):
         value = _step(value, step)
         is_last = depth == len(path)
-        is_container = step in _NAMED or step in _ITEMS
-        if isinstance(step, int):  # 3: "Intel DC S3500"
+        if isinstance(step, int):  # 3, after 'entries': "Intel DC S3500"
             words.append(_item(previous, step, value))
-        elif previous in _NAMED:  # '233': "attribute 233"
+        elif step in _NAMED or step in _ITEMS:
+            if is_last:  # else the next step says enough: "attribute 233"
+                words.append(step)
+        elif previous in _NAMED:  # '233', after 'attributes': "attribute 233"
             words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
-        # what a container contains is named by the next step
-        elif is_last or not is_container:
+        else:
             words.append(_name(step))
         previous = str(step)
     return ', '.join(words)
@@ -232,9 +233,7 @@ def _name(text: Any) -> str:
 @cache
 def schema(name: str) -> Any:
     """Return the schema called *name*, from schema/NAME.schema.json."""
-    return shipped_data.load(
-        os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json')
-    )
+    return shipped_data.content(f'schema/{name}.schema.json')
 
 
 def definition(part: Json, root: Json) -> Json:

@@ -267,10 +267,12 @@ def _lowest_byte(raw: str) -> Bytes:
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
-    """Return the bytes of "high / low", whose low part has either 24 or 32 bits."""
-    if low >= 2**24:
+    """Return the bytes of "high / low", whose low part has either 24 or 32 bits; None for a byte
+    that depends on this, if it is not known.
+    """
+    if low >= 2**24:  # more than 24 bits
         return (*_little(low, 4), *_little(high, 2))
-    # Here, both formats look the same; they also mean the same if the high part is 0.
+    # the high part begins at byte 3 or 4, which makes no difference if it is 0
     if high == 0:
         return _little(low, RAW_BYTES)
     return (*_little(low, 3), None, None, None)

@@ -16,6 +16,7 @@ from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
 from .patterns import fits, matches_pattern
+from .thresholds import several
 
 if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
@@ -182,8 +183,9 @@ class SpecDatabase:
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
         each other, a shipped entry is used; see dispute().
 
-        A report without attributes may not fit the entry of the drive's family. The result then has
-        the untrusted statistics of the highest-ranked entry for the model and firmware.
+        Without attributes, the conditions of the right entry on attributes are not met. If no
+        family matches then, the result has the untrusted statistics of the highest-ranked entry for
+        the model and firmware.
         """
         spec = self._matching(identity, attributes)
         if attributes or spec.family:
@@ -401,8 +403,8 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
         if guard in entry:
             # A condition is a list of attribute IDs, or a list of several such lists. One of these
             # must fit.
-            is_several = isinstance(entry[guard][0], (list, tuple))
-            lists = entry[guard] if is_several else [entry[guard]]
+            condition = entry[guard]
+            lists = condition if isinstance(condition[0], list) else [condition]
             if not any(holds(attributes, numbers) for numbers in lists):
                 return False
     return True
@@ -478,8 +480,7 @@ def _interval(pair: Sequence[float | None]) -> Interval:
 def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
     """Yield the readings of the attribute *number*, which is described by *row* of an entry."""
     for metric, specs in row.get('readings', {}).items():
-        alternatives = specs if isinstance(specs, list) else [specs]
-        for spec in alternatives:
+        for spec in several(specs):
             formula = spec['from']
             unit = spec.get('unit', '')
             states = spec.get('states', {})

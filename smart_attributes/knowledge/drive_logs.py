@@ -16,6 +16,7 @@ from ..model import Device, Identity, Reading, Report, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import since
 from ..words import argument
+from .drive_database import is_plausible
 
 if TYPE_CHECKING:
     from .drive_database import Metrics
@@ -348,27 +349,25 @@ def hidden_power_on_time(
     """Return by how much power-on time each log is ahead of the counter, the largest lead first;
     only this one is judged. Return [] if no log is ahead, or *age* is None.
 
-    The self-test log and the error log count as one log, the FARM log as another. age: power-on
-    time in seconds.
+    The self-test log and the error log count as one log, the FARM log as another. Hours beyond the
+    valid range of the power-on time are ignored. age: power-on time in seconds.
     """
     if age is None:
         return []
-    _, longest_age = metrics[AGE].valid
-    # 0 if the metric has no maximum: then only the 16-bit hours of ATA and SCSI logs are used
-    longest_hours = (longest_age or 0) / HOUR
-    latest_hour, its_log = max(_logged(report, longest_hours), default=(0, ''))
-    farm_hours = _farm_hours(report, longest_hours)
     leads = []
-    for log, hours, ignored_lead in (
-        (its_log, latest_hour, APART),
-        (FARM_LOG, farm_hours, tolerance(age)),
-    ):
-        lead = hours * HOUR - age
-        if lead > ignored_lead:
+    for hours, log in _logged(report):
+        seconds = hours * HOUR
+        lead = seconds - age
+        ignored_lead = tolerance(age) if log == FARM_LOG else APART
+        if lead > ignored_lead and is_plausible(seconds, metrics[AGE]):
             leads.append((lead, log))
+    # the largest lead in the FARM log, and the largest one in the two other logs
+    largest: dict[bool, tuple[float, str]] = {}
+    for lead, log in sorted(leads, reverse=True):
+        largest.setdefault(log == FARM_LOG, (lead, log))
     return [
         Reading(HIDDEN, lead, unit='s', source=Source(log), judged=place == 0)
-        for place, (lead, log) in enumerate(sorted(leads, reverse=True))
+        for place, (lead, log) in enumerate(largest.values())
     ]
 
 
@@ -380,30 +379,24 @@ def age_of(readings: Iterable[Reading]) -> float | None:
     return None
 
 
-def _farm_hours(report: Report, longest: float) -> int:
-    """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
-    another drive. longest: the longest possible power-on time, in hours.
-    """
-    if report.farm is None or report.farm.is_foreign:
-        return 0
-    hours = report.farm.hours or 0
-    return hours if hours <= longest else 0
+def _logged(report: Report) -> Iterator[tuple[int, str]]:
+    """Yield (power-on hours, name of the log) for each entry of the self-test log and the error
+    log, and for the FARM log unless it belongs to another drive.
 
-
-def _logged(report: Report, longest: float) -> Iterator[tuple[int, str]]:
-    """Yield (hour, name of the log) for each entry of the self-test log and the error log whose
-    hour is possible. longest: the longest possible power-on time, in hours.
+    NVMe drives store hours in 64 bits, others in 16: there, ERASED_HOUR and above are left out,
+    because they mean "erased" or "this hour or later".
     """
-    # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
-    # hour or later".
-    end = longest if report.identity.protocol == 'NVMe' else ERASED_HOUR
+    is_wide = report.identity.protocol == 'NVMe'
     for log, entries in (
         (SELF_TEST_LOG, report.self_tests),
         (ERROR_LOG, report.errors),
     ):
         for entry in entries:
-            if entry.hours is not None and entry.hours < end:
+            if entry.hours is not None and (is_wide or entry.hours < ERASED_HOUR):
                 yield entry.hours, log
+    farm = report.farm
+    if farm and farm.hours is not None and not farm.is_foreign:
+        yield farm.hours, FARM_LOG
 
 
 def extended_self_test(device: Device) -> str:

@@ -11,8 +11,8 @@ from .drive_database import generality
 
 WIDTH = 160  # columns of a formatted file
 
-# Each item of these objects and lists gets its own line, even if it is short, so that a diff shows
-# only real changes.
+# Paths of objects and lists whose items each get their own line, even if they are short, so that a
+# diff shows only real changes: the whole file (''), "documents" ...
 _OPEN = re.compile(
     '|documents|metrics|layouts|layouts/[^/]+(/fields)?|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
 )
@@ -57,26 +57,27 @@ def natural(text: str) -> list[str | int]:
     return key
 
 
-def _laid_out(
-    value: Any,
-    path: str,
-    before: str = '',
-    indent: int = 0,
-) -> str:
-    """Return *value* on one line if it fits after *before*, else with one item on each line."""
+def _laid_out(value: Any, path: str, before: str = '') -> str:
+    """Return *value* on one line if it fits after *before* and its path is not in _OPEN, else with
+    one item on each line.
+
+    before: the line before the value, such as '  "models": '.
+    """
     text = json.dumps(value)
     if not value or not isinstance(value, (dict, list)):
         return text
-    if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
+    if not _OPEN.fullmatch(path) and len(before) + len(text) < WIDTH:
         return text
-    is_object = isinstance(value, dict)
-    items = value.items() if isinstance(value, dict) else enumerate(value)
+    blanks = ' ' * (len(before) - len(before.lstrip()))
     lines = []
-    for key, item in items:
-        start = f'{json.dumps(key)}: ' if is_object else ''
-        item_text = _laid_out(
-            item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1
-        )
-        lines.append(' ' * (indent + 1) + start + item_text)
-    first, last = '{}' if is_object else '[]'
-    return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))
+    if isinstance(value, dict):
+        first, last = '{}'
+        for key, item in value.items():
+            start = f'{blanks} {json.dumps(key)}: '
+            lines.append(start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start))
+    else:
+        first, last = '[]'
+        start = f'{blanks} '
+        for place, item in enumerate(value):
+            lines.append(start + _laid_out(item, f'{path}/{place}', start))
+    return '\n'.join((first, ',\n'.join(lines), blanks + last))

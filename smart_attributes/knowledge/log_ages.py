@@ -36,8 +36,8 @@ def with_logs(
     age: float | None,
 ) -> list[Reading]:
     """Return the readings with what the error log and the self-test log add: the time since the
-    newest data error, readings of the logged errors that no reading counts, and later extended
-    tests (see _with_test()).
+    newest data error, the logged data errors if no reading counts them, the logged interface errors
+    if the newest error is one, and later extended tests (see _with_test()).
 
     report: must have at least one error. age: the drive's power-on time, seconds; None: unknown.
     """
@@ -49,7 +49,7 @@ def with_logs(
     if not _is_counted(dated, COUNTED):
         data_errors = metrics['logged_data_errors']
         dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
-    # any other newest error shows that the drive has worked with its cable since
+    # if any other error is newer than the interface errors, the cable has worked since
     newest_error = report.errors[0]
     if INTERFACE_ERRORS.intersection(newest_error.kinds):
         interface_errors = metrics['logged_interface_errors']
@@ -166,7 +166,7 @@ def freshness(
         words += f' (limit: {days} days); to start one, run: smartctl -t long DEVICE'
     return Reading(
         'self_test_age',
-        1 if is_recent else 0.5,
+        1 if is_recent else 0.5,  # 0 would be a failed status
         source=Source(drive_logs.SELF_TEST_LOG),
         verdict=words,
         state=State.OK if is_recent else State.WARNING,
@@ -174,7 +174,10 @@ def freshness(
 
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each log whose hours are ahead of the drive's power-on time."""
+    """Return a note for each log whose hours are ahead of the drive's power-on time.
+
+    readings: of a drive that reports this time.
+    """
     set_back, behind = drive_logs.CODES
     code = behind
     verb = 'was set back or overflowed'
@@ -206,15 +209,15 @@ def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     """Return whether the power-on counter was certainly reset and cannot be a 16-bit counter
     that wrapped around: always on NVMe and SCSI drives, and on an ATA drive if a 32-bit statistic
     agrees with the counter.
+
+    readings: of a drive that reports its power-on time.
     """
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
     # the counter is an attribute; a drive without this attribute has only the statistic
     counters = [age for age in ages if age.source.attribute is not None] or ages
-    counted = 0.0
-    if counters:
-        counted = counters[0].number or 0
+    counted = counters[0].number or 0
     for place in WIDE_STATISTICS:
         if place in report.statistics:
             apart = abs(report.statistics[place].number * HOUR - counted)

@@ -102,11 +102,10 @@ def matches_pattern(pattern: str, text: str) -> bool:
 def _may_match(pattern: str, text: str) -> bool:
     """Return whether *text* can match a pattern, as far as the beginning of the pattern shows."""
     alternatives = _ALTERNATIVES.match(pattern)
-    if alternatives:  # plain characters and escaped points
+    if alternatives:  # "(ABC|D\.E)"
         return text.startswith(tuple(alternatives[1].replace('\\', '').split('|')))
     characters = _SET.match(pattern)
-    if characters:
-        # re keeps the few sets that there are compiled
+    if characters:  # "[0-9]"; re caches such a set, and there are only a few
         return re.match(characters[0], text) is not None
     return True
 

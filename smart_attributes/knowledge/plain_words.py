@@ -22,6 +22,7 @@ def of_reading(reading: Reading, metric: Metric | None) -> str:
         return _of_text(reading.verdict, reading.metric, metric)
     if reading.number is None:
         return f'{label(reading.metric, metric)} unknown'
+    # without the addition "(8 logical sectors)"
     text = quantity(reading._replace(logical_sectors=None))
     return _of_number(text, reading.number, reading.metric, metric)
 

@@ -80,9 +80,9 @@ def parse(text: str, unit: str = '') -> Range:
 
 def in_base_unit(text: str, unit: str) -> str:
     """Return a range in the form that monitoring daemons read: for a metric in seconds,
-    "2592000:" for "30d:".
+    "2592000:" for "30d:". A text with other letters, such as "12h:", is returned unchanged.
     """
-    if unit != 's' or not text:
+    if unit != 's':
         return text
     return re.sub(
         _END, lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text
@@ -90,9 +90,13 @@ def in_base_unit(text: str, unit: str) -> str:
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return advice that continues the sentence '"85%" is not a Nagios range': how to write this
-    limit without its unit, "; leave out the unit: write 85", or the allowed forms of a range, or
-    " of a metric that is a count; ..." for a unit that the metric does not have.
+    """Return advice that continues the sentence '"85%" is not a Nagios range':
+
+    - very long text -> "; its number is too long"
+    - "85%" for a percentage -> "; leave out the unit: write 85"
+    - anything else for a metric in seconds -> its forms, '; write "30d:" ...'
+    - "30d:" for another metric -> " of a metric that is a count; d, w and y ..."
+    - anything else -> the forms of a range, "; write 85 ..."
     """
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
@@ -185,9 +189,8 @@ def contradiction(
             )
     warning_side, warning_end = _side(warning, unit)
     critical_side, critical_end = _side(critical, unit)
-    if warning_side != critical_side:
+    if not warning_side or warning_side != critical_side:
         return ''
-    # equal sides may both be '', with equal ends
     is_swapped = warning_end > critical_end
     if warning_side == 'low':
         is_swapped = warning_end < critical_end

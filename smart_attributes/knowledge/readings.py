@@ -55,21 +55,19 @@ def readings(
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    hidden = []  # if the counter was reset: by how much each log is ahead of it
+    lost_time = []  # not empty if the power-on counter was reset
     if spec.is_clock_trusted:
-        hidden = drive_logs.hidden_power_on_time(report, age, metrics)
+        lost_time = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
         from . import log_ages  # most drives have no errors
 
         numbers = log_ages.with_logs(numbers, report, metrics=metrics, age=age)
-    verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
+    verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(lost_time))
     marked = end_of_life.marked(verdicts, report, numbers=numbers, metrics=metrics)
     result = [*marked, *numbers]
-    if hidden:  # an event in the log may be older than the counter shows
-        for place, reading in enumerate(result):
-            if reading.quiet is not None:
-                result[place] = reading._replace(quiet_is_bound=True)
-    return (*result, *hidden)
+    if lost_time:  # so an event may be older than the counter shows
+        result = [reading._replace(quiet_is_bound=True) for reading in result]
+    return (*result, *lost_time)
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
@@ -81,40 +79,49 @@ def _own_verdicts(
     age: float | None,
     is_bound: bool,
 ) -> list[Reading]:
-    """Return the health status, failing attributes, warning bits and the decisive self-test.
+    """Return the health status, failing attributes, warning bits, refused commands and the decisive
+    self-test.
 
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     warnings = drive_logs.nvme_warnings(report.nvme)
-    known_bits = sum(warnings)  # its keys are the bits
-    causes_of_failure = []  # unknown if a bit is set that the standard does not define
-    if known_bits == report.nvme.get('critical_warning', 0):
-        causes_of_failure = [warning.metric for warning in warnings.values()]
-    status = _smart_status(report, causes_of_failure, spec.ignored_thresholds)
-    if drive_logs.needs_scsi_codes(report):
-        from . import scsi_codes  # few drives need the tables
-
-        verdicts = scsi_codes.verdicts(report, status)  # the status is one of these
-    else:
-        verdicts = [status]
-    verdicts += [
-        _failing(row)
-        for row in report.attributes
-        if row.when_failed == 'now' and row.id not in spec.ignored_thresholds
+    judged_rows = [
+        row for row in report.attributes if row.id not in spec.ignored_thresholds
     ]
-    rates = drive_logs.RATES - spec.ignored_thresholds
-    for row in report.attributes:
-        if row.when_failed == 'past' and row.prefail and row.id in rates:
+    verdicts = _health(report, warnings, spec.ignored_thresholds)
+    verdicts += [_failing(row) for row in judged_rows if row.when_failed == 'now']
+    for row in judged_rows:
+        # of any other attribute, the worst value may be invalid
+        is_rate = row.id in drive_logs.RATES
+        if is_rate and row.prefail and row.when_failed == 'past':
             verdicts.append(_failed_once(row))
     verdicts += warnings.values()
     metrics = {verdict.metric for verdict in verdicts}
-    for refusal in drive_logs.refusals(report):
-        if refusal.metric not in metrics:
-            verdicts.append(refusal)
+    refusals = drive_logs.refusals(report)
+    verdicts += [refusal for refusal in refusals if refusal.metric not in metrics]
     self_test = drive_logs.unlisted_failure(report) or drive_logs.self_test(
         report.self_tests, report.identity, age=age, is_bound=is_bound
     )
     return [*verdicts, self_test] if self_test else verdicts
+
+
+def _health(
+    report: Report, warnings: Mapping[int, Reading], ignored: frozenset[int]
+) -> list[Reading]:
+    """Return the health status, and of a SCSI drive also the readings of its codes.
+
+    warnings: by bit of the NVMe critical warning. ignored: see _smart_status().
+    """
+    causes = []
+    # if another bit is set, too, the warnings may not be the cause of a failed status
+    if report.nvme.get('critical_warning', 0) == sum(warnings):
+        causes = [warning.metric for warning in warnings.values()]
+    status = _smart_status(report, causes, ignored)
+    if not drive_logs.needs_scsi_codes(report):
+        return [status]
+    from . import scsi_codes  # few drives need the tables
+
+    return scsi_codes.verdicts(report, status)
 
 
 def _smart_status(
@@ -138,17 +145,15 @@ def _smart_status(
     if report.smart_status:
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
+    failed = Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
     failing_ids = [row.id for row in end_of_life.causes(report)]
     if causes:
         reason = f'because of {" and ".join(causes)}'
     elif failing_ids and ignored.issuperset(failing_ids):
         reason = 'but only because of a threshold that is known to be wrong'
     else:
-        return Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
-    words = f'{word}, {reason}'
-    return Reading(
-        HEALTH, 0, source=source, verdict=words, state=State.OK, judged=False
-    )
+        return failed
+    return failed._replace(verdict=f'{word}, {reason}', state=State.OK, judged=False)
 
 
 def _unreported(report: Report) -> Reading:
@@ -174,7 +179,7 @@ def _unreported(report: Report) -> Reading:
         )
     return Reading(
         HEALTH,
-        0.5,
+        0.5,  # in graphs, between 0 (failed) and 1 (passed)
         source=source,
         verdict=words,
         state=State.UNKNOWN,
@@ -349,6 +354,9 @@ def vendor_readings(
 ) -> Iterable[Reading]:
     """Return one reading for each metric of the entry: the first valid reading, else the first
     unknown reading; nothing for a metric whose attributes the drive does not have.
+
+    A reading for the name of an attribute counts, after those for a number, if the drive itself can
+    fail by the attribute: it is a pre-fail attribute with a threshold.
     """
     rows = {row.id: row for row in report.attributes}
     specs = [*spec.readings]
@@ -460,7 +468,7 @@ def _with_one_judged(
     if candidates:
         worst_of = min if metric.worse == 'low' else max
         decisive = worst_of(candidates, key=lambda candidate: candidate.number or 0)
-        if metric.name == _WEAR:
+        if metric.name == _WEAR:  # may choose another candidate
             decisive = _with_decimals(decisive, candidates)
     return [
         reading if reading is decisive else reading._replace(judged=False)

@@ -10,7 +10,7 @@ tools/measure/risk.py counts the drives in each stratum.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from ..constants import DAY
@@ -72,66 +72,81 @@ def _whose(group: str, noun: str) -> str:
     return group if noun in group else f'{group} {noun}'
 
 
-def _strata_of(judgement: Judgement, strata: Sequence[Json]) -> Iterator[Json]:
-    """Yield the strata (at most one of each form) of a finding; nothing if it is not about a number
-    that was compared with limits.
+def _strata_of(judgement: Judgement, strata: Sequence[Json]) -> list[Json]:
+    """Return the strata of a finding, at most one for its number (the form LEVEL) and one for its
+    increase (RISE); [] if it is not about a number that was compared with limits.
+
+    A stratum is a class of drives whose failures were counted, such as {"metric": "pending",
+    "form": "level", "above": 8, "days": 14, ...}: more than 8, the last rise less than 14 days ago.
     """
     reading = judgement.reading
     is_text_status = reading.state is not None
     if judgement.state is State.OK or is_text_status or reading.number is None:
-        return
+        return []
     same = [stratum for stratum in strata if stratum['metric'] == reading.metric]
-    yield from _in_bands(
-        [stratum for stratum in same if stratum['form'] == LEVEL],
+    of_number = _stratum(
+        same,
+        LEVEL,
         reading.number,
+        # the time since the last rise; unknown if another user could have written it
         seconds=None if reading.quiet_is_doubted else reading.quiet,
         is_least=reading.quiet_is_bound,
     )
-    yield from _in_bands(
-        [stratum for stratum in same if stratum['form'] == RISE],
-        judgement.grown,  # 0 without an increase: below all bands
+    of_increase = _stratum(
+        same,
+        RISE,
+        judgement.grown,  # 0 without an increase, which is in no stratum
         seconds=judgement.grown_ago,
     )
+    return [stratum for stratum in (of_number, of_increase) if stratum]
 
 
-def _in_bands(
-    strata: Sequence[Json],
+def _stratum(
+    same: Sequence[Json],
+    form: str,
     number: float,
     seconds: float | None,
     is_least: bool = False,
-) -> Iterator[Json]:
-    """Yield the one of *strata*, which have the same metric and form, whose bands contain a number
-    (or an increase) and the time since its last rise; nothing if there is none.
+) -> Json | None:
+    """Return the stratum of a number (or an increase) and the time since its last rise; None if
+    there is none.
 
-    A band of numbers is above "above", up to the next larger "above". A band of times is shorter
-    than "days", which may be UNKNOWN. seconds, is_least: the time, see _period().
+    same: the strata of the metric. seconds, is_least: the time, see _period().
+
+    Of the strata {"above": 0, "days": 14}, {"above": 0, "days": 90} and {"above": 8, "days": 14}:
+    5, 20 days ago -> the second; 9, 3 days ago -> the third; 9, 20 days ago -> None
     """
+    strata = [stratum for stratum in same if stratum['form'] == form]
     lower_ends = [stratum['above'] for stratum in strata if stratum['above'] < number]
     if not lower_ends:
-        return
+        return None
     above = max(lower_ends)
     periods = {stratum['days'] for stratum in strata} - {UNKNOWN}
     days = _period(periods, seconds, is_least)
     for stratum in strata:
         if stratum['above'] == above and stratum['days'] == days:
-            yield stratum
+            return stratum
+    return None
 
 
 def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> int:
-    """Return the shortest of these periods, in days, that contains the last rise; UNKNOWN if none
-    does, or if this is not known.
+    """Return the shortest period, in days, that is longer than the time since the last rise;
+    UNKNOWN if none is longer.
 
-    seconds: since the last rise; None: not known. is_least: the last rise may have happened
-    earlier, for example before the first reading. Such a drive counts for the period of this time,
-    as in tools/measure/risk.py, but not for the shortest one, in which every new drive would be.
+    seconds: this time; None: not known, which is UNKNOWN, too. is_least: the time may be longer,
+    for example if the rise was before the first reading. It counts as it is, as in
+    tools/measure/risk.py, but the shortest period, in which every new drive would be, is UNKNOWN.
+
+    Of the periods 14, 90 and 365: 3 days -> 14; at least 3 days -> UNKNOWN; 20 days, or at least 20
+    days -> 90; 400 days -> UNKNOWN
     """
     if seconds is None:
         return UNKNOWN
-    containing = [days for days in sorted(periods) if seconds < days * DAY]
-    is_in_shortest = len(containing) == len(periods)
-    if not containing or (is_least and is_in_shortest):
-        return UNKNOWN
-    return containing[0]
+    for days in sorted(periods):
+        if seconds < days * DAY:
+            is_shortest = days == min(periods)
+            return UNKNOWN if is_least and is_shortest else days
+    return UNKNOWN
 
 
 def _said(whose: str, soon: float | None, year: float | None) -> str:
@@ -166,5 +181,5 @@ def _part(share: float) -> str:
 @cache
 def shipped() -> Json:
     """Return the content of the shipped file. Raises DataError if the file cannot be read."""
-    data: Json = shipped_data.load(shipped_data.path(FILE))
+    data: Json = shipped_data.content(FILE)
     return data

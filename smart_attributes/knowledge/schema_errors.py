@@ -77,15 +77,16 @@ def _explained(error: Any, data: Any, name: str) -> str:
 
 
 def _most_telling(error: Any) -> Any:
-    """Return the error; for a value with alternatives, the error of the alternative that was
-    probably intended: one of the right type, and of these the one with the deepest error.
+    """Return the error to report: for a value with alternatives ("anyOf"), the error of the
+    alternative that was probably intended. This is one that allows the type of the value, and of
+    these the one whose error is deepest in the value. If no alternative allows the type, or if each
+    one only requires another key, it is the error itself, which covers all of them.
     """
-    while error.context and not _needs_one_of(error):
-        of_right_type = [inner for inner in error.context if not _is_about_type(inner)]
-        if not of_right_type:
-            return error
-        error = max(of_right_type, key=lambda inner: len(inner.path))
-    return error
+    # error.context: the errors of the alternatives; empty for a value without them
+    intended = [inner for inner in error.context if not _is_about_type(inner)]
+    if not intended or _needs_one_of(error):
+        return error
+    return _most_telling(max(intended, key=lambda inner: len(inner.path)))
 
 
 def _is_about_type(error: Any) -> bool:

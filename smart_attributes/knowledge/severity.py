@@ -194,28 +194,30 @@ def weight(
     grown: float = 0,
     is_growing: bool = False,
 ) -> Weight:
-    """Return the weight of a finding.
+    """Return the weight of a finding; the smallest weight is the most severe.
 
     number: None if the finding is a text. limit: the Nagios range for its state; '' if that state
-    has no range. grown: increase of the number; without a unit, the extent is at least this.
-    is_growing: whether an increase is part of the finding.
+    has no range. grown: by how much the number grew; 0 if unknown. is_growing: the finding reports
+    this growth, which makes it a kind of its own.
     """
-    state = alarm.state
-    place = _place(alarm, is_growing)
-    if number is None:
-        return -state.urgency, place, -BY_WORDS
-    # Counts of lost data are compared directly, whatever their limits; other numbers relative to
-    # their limits.
-    if alarm.concern == DATA:
-        extent = number
-    else:
-        try:
-            extent = ranges.excess(limit, number, unit)
-        except UsageError:
-            # documents and perfdata of other hosts may contain invalid ranges
-            extent = 0.0
-    least_extent = 0 if unit else grown
-    return -state.urgency, place, -max(extent, least_extent)
+    extent = BY_WORDS
+    if number is not None:
+        # Counts of lost data are compared directly, other numbers relative to their limits.
+        is_lost_data = alarm.concern == DATA
+        extent = number if is_lost_data else _excess(limit, number, unit)
+        if not unit:  # a count is at least as bad as its growth
+            extent = max(extent, grown)
+    return -alarm.state.urgency, _place(alarm, is_growing), -extent
+
+
+def _excess(limit: str, number: float, unit: str) -> float:
+    """Return how far a number is beyond its limit, as ranges.excess() does: 0.25 for 5 and the
+    limit "4"; 0 for a limit that is not a range, as in documents and perfdata of other hosts.
+    """
+    try:
+        return ranges.excess(limit, number, unit)
+    except UsageError:
+        return 0.0
 
 
 def _place(alarm: Alarm, is_growing: bool) -> int:

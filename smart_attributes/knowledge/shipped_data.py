@@ -47,6 +47,11 @@ def load(file: str) -> Any:
         ) from None
 
 
+def content(name: str) -> Any:
+    """Return the data of the shipped file *name*, such as "attributes.json". Raises DataError."""
+    return load(path(name))
+
+
 def reason(error: Exception) -> str:
     """Return why a file cannot be read, for an error message."""
     return f'cannot be read: {getattr(error, "strerror", None) or error}'

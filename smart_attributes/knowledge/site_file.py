@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 SHOWN = 10  # maximum number of mistakes reported for one file; validate reports all
 # Definitions in which each key can be used alone; in all others, a mistake makes the whole object
 # unusable.
-OPEN = ('#/definitions/metric', '#/definitions/limits')
+USABLE_IN_PARTS = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
-# Keys that prevent reading a drive; they apply even if other parts of the override are invalid.
+# Keys that prevent reading a drive ("read": false) or some of its logs ("skip"); they apply even if
+# other parts of the override are invalid.
 PROTECTING = ('read', 'skip')
 _SPOILT = object()
 
@@ -113,7 +114,8 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     these mistakes. The data of the given file is changed, too.
     """
     sentences = []
-    # find all mistakes before removing the first part
+    # Find all mistakes before removing the first part. _spoil() removes a key of an object; an item
+    # of "entries", "overrides" ... is replaced by _SPOILT, so that the indexes stay valid.
     for path, sentence in list(mistakes):
         sentences.append(f'{file.shown}: {sentence}')
         _spoil(file.data, path)
@@ -154,19 +156,22 @@ def _sound(value: Any, part: Json, rules: Json) -> Any:
 
 
 def _sound_object(value: Json, part: Json, rules: Json) -> Any:
-    """Return the valid parts of an object; _SPOILT if a mistake makes the whole object unusable.
+    """Return the valid parts of an object:
+
+    - any keys, whose values have one schema, such as "metrics": the valid keys;
+    - USABLE_IN_PARTS: the valid keys, if none that is required is missing;
+    - an override: see _sound_override();
+    - any other object: _SPOILT, because a mistake makes the whole object unusable.
 
     part: the schema of the object. rules: the whole schema.
     """
-    # An object with any keys, such as "metrics", has one schema for the values of all keys; each key
-    # is usable without the others.
     of_values = part.get('additionalProperties')
     if isinstance(of_values, dict):
         names = part.get('propertyNames', {})
         schemas = {key: of_values for key in value if is_fitting(key, names, rules)}
         return _sound_parts(value, schemas, rules)
     of_object = definition(part, rules)
-    if part.get('$ref') in OPEN:
+    if part.get('$ref') in USABLE_IN_PARTS:
         parts = _sound_parts(value, of_object['properties'], rules)
         is_complete = parts.keys() >= set(of_object.get('required', ()))
         return parts if is_complete else _SPOILT
@@ -199,16 +204,17 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         repaired['metrics'] = _sound(value['metrics'], schemas['metrics'], rules)
     if is_fitting(repaired, part, rules):
         return repaired
-    parts = {}
-    for key in ('for', *PROTECTING):
-        if key in value and is_fitting(value[key], schemas[key], rules):
-            parts[key] = value[key]
-    # this protects nothing: it allows to read a drive that reading may harm
-    if parts.get('read'):
-        del parts['read']
-    if 'for' in parts and len(parts) > 1:
-        return {
-            **parts,
-            'why': 'the protection applies, although another part of this override has an error',
-        }
-    return _SPOILT
+    valid = {
+        key: value[key]
+        for key in ('for', *PROTECTING)
+        if key in value and is_fitting(value[key], schemas[key], rules)
+    }
+    # false protects the drive; true allows to read a drive that reading may harm
+    if valid.get('read') is True:
+        del valid['read']
+    if 'for' not in valid or len(valid) == 1:  # nothing is protected
+        return _SPOILT
+    return {
+        **valid,
+        'why': 'the protection applies, although another part of this override has an error',
+    }

@@ -116,10 +116,12 @@ class Exceptions(NamedTuple):
 
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
-    is_read: bool
-    # the site allows reading although an advisory of the database forbids it
+    is_read: bool  # False: an override has "read": false
+    # an override has "read": true, so the drive is read even if an advisory of the database forbids
+    # it
     is_reading_allowed: bool
-    is_optional: bool  # it is not missed
+    # an override has "presence", whose only value is "optional": the drive is not missed
+    is_optional: bool
 
 
 class Acknowledgement(NamedTuple):
@@ -145,11 +147,13 @@ class Thresholds:
         command_line: Mapping[str, Mapping[str, str]] = {},
         today: str = '',
     ):
-        """Store the data. command_line: of each level, the ranges by metric. today: ISO date that
-        the "until" of overrides is compared with; '' keeps all overrides.
+        """Store the data. sites: in order of precedence, lowest first. command_line: of each level,
+        the ranges by metric. today: ISO date that the "until" of overrides is compared with; ''
+        keeps all overrides.
         """
+        # highest precedence first
         self._files = [
-            *reversed(list(sites)),
+            *reversed(sites),
             ('default.json', default),
         ]
         self._command_line = command_line
@@ -158,10 +162,10 @@ class Thresholds:
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         # by serial number and metric
         self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
-        # with the names of their files
+        # overrides, each with the name of its file: in force, and after their "until"
         self._current: list[Sourced] = []
         self._expired: list[Sourced] = []
-        # the drive for which overrides were last selected, and these
+        # of the drive that was asked for last: the drive, and the overrides for it
         self._selected_for: tuple[Device, Identity, str] | None = None
         self._selected: list[Sourced] = []
         for name, data in self._files:
@@ -176,7 +180,7 @@ class Thresholds:
                 self._current.append((name, override))
                 for accepted in from_override(override, name):
                     of_file[accepted.serial, accepted.metric] = accepted
-            # These files are in order of precedence; in a file, the last override counts.
+            # an earlier file has precedence; in a file, the last override counts
             self._acknowledged = {**of_file, **self._acknowledged}
 
     def limit(
@@ -214,10 +218,10 @@ class Thresholds:
             for level, ranges in self._command_line.items()
             if metric in ranges
         }
-        first: Layer = ()
+        first: list[Sourced] = []
         if levels:
             fields = {**levels, 'why': 'set on the command line'}
-            first = [('command line', fields)]
+            first.append(('command line', fields))
         by_selector: dict[str, list[Sourced]] = {selector: [] for selector in SELECTORS}
         for name, override in overrides:
             if metric in override.get('metrics', ()):
@@ -261,8 +265,10 @@ class Thresholds:
         for metric in sorted(metrics):
             for layer in self._layers(metric, kind, groups, overrides):
                 for field, who in _disagreements(layer):
-                    words = f'{metric}, {field}: {who} disagree and neither takes precedence'
-                    messages.append(f'{words}; remove one of them')
+                    messages.append(
+                        f'{metric}, {field}: {who} disagree and neither takes precedence; remove '
+                        'one of them'
+                    )
         return messages
 
     def _overrides(
@@ -281,21 +287,21 @@ class Thresholds:
         """Return which data of the drive not to read or use. identity, family: empty until the
         drive is read.
         """
-        overrides = [
-            override for _, override in self._overrides(device, identity, family)
-        ]
         attributes: set[int] = set()
         logs = set()
-        for override in overrides:
+        decisions = set()  # the values of "read": True, False, and None without it
+        is_optional = False
+        for _, override in self._overrides(device, identity, family):
             attributes.update(map(int, override.get('attributes', ())))
             logs.update(override.get('skip', ()))
-        decisions = [override['read'] for override in overrides if 'read' in override]
+            decisions.add(override.get('read'))
+            is_optional = is_optional or 'presence' in override
         return Exceptions(
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
             is_read=False not in decisions,
             is_reading_allowed=True in decisions,
-            is_optional=any('presence' in override for override in overrides),
+            is_optional=is_optional,
         )
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
@@ -373,20 +379,24 @@ def _kind_of(identity: Identity) -> _Kind:
 
 
 def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
-    """Return a metric's fields; fields for the drive's kind override them, and fields for its
-    groups override both.
+    """Return the fields of a metric for a drive: those for all drives, overridden by those for its
+    kind, then by those for its groups.
 
-    With "like", a SAS drive has the fields of a similar SATA drive, and the group that "like" gives
-    its vendor. A SAS disk of Seagate has the warning "8" of the metric {"warning": "4", "sas":
-    {"like": {"SEAGATE": "Seagate"}}, "hdd": {"groups": {"Seagate": {"warning": "8"}}}}.
+    With "like", a SAS drive has the fields of the similar kind of SATA drive, and the group that
+    "like" gives its vendor. A SAS disk of Seagate has the warning "8" of this metric:
+
+        {"warning": "4",
+         "sas": {"like": {"SEAGATE": "Seagate"}},
+         "hdd": {"groups": {"Seagate": {"warning": "8"}}}}
     """
     of_kind = metric.get(kind.name, {})
+    own_groups = groups
     if 'like' in of_kind and kind.similar:
-        groups = (of_kind['like'].get(kind.vendor, ''),)
+        own_groups = (of_kind['like'].get(kind.vendor, ''),)
         of_kind = {**metric.get(kind.similar, {}), **of_kind}
     fields = {field: metric[field] for field in FIELDS if field in metric}
     fields.update(of_kind)
-    for group in groups:
+    for group in own_groups:
         fields.update(of_kind.get('groups', {}).get(group, {}))
     return fields
 
@@ -397,7 +407,11 @@ class _Field(NamedTuple):
     value: Any
     origin: str
     rank: int  # of its layer; 0 is the layer of highest precedence
-    why: str = ''  # the reason that is given beside it
+    why: str = ''  # the field "why" that is given beside it
+
+    def is_above(self, field: _Field) -> bool:
+        """Return whether this field comes from a layer of higher precedence than another field."""
+        return self.rank < field.rank
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
@@ -408,18 +422,21 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     fields: dict[str, _Field] = {}
     for rank, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
-        # of equal values, the last one gives origin and reason
-        for origin, values in reversed(layer):
+        of_layer: dict[str, _Field] = {}
+        for origin, values in layer:
             for field in FIELDS:
                 if field in values and field not in disputed:
+                    # if an earlier override has the same value, this one gives origin and reason
                     why = values.get('why', '')
-                    fields.setdefault(field, _Field(values[field], origin, rank, why))
+                    of_layer[field] = _Field(values[field], origin, rank, why)
+        fields = {**of_layer, **fields}
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
-    # The command line has rank 0; the selectors follow, first those of a single drive.
-    own_ranks = range(1, ONE_DRIVE + 1)
-    own_fields = [name for name, field in fields.items() if field.rank in own_ranks]
+    # rank 0: the command line; then one rank for each selector, first those of a single drive
+    own_fields = [
+        name for name, field in fields.items() if 1 <= field.rank <= ONE_DRIVE
+    ]
     return Limit(
         warning=_bound(warning.value),
         critical=_bound(critical.value),
@@ -433,9 +450,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         growth=tuple(several(growth.value)),
         growth_origin=growth.origin,
         own_fields=frozenset(own_fields),
-        aged=_aged(
-            fields.get('aged', unset), {'warning': warning, 'critical': critical}
-        ),
+        aged=_aged(fields.get('aged', unset), fields),
     )
 
 
@@ -450,7 +465,7 @@ def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
                     yield field, f'{first_origin} and {origin}'
 
 
-def _bound(value: Any) -> Bound:
+def _bound(value: str | dict[str, Any] | None) -> Bound:
     """Return a level as written in a file: a range, None, or a DriveLimit for an object."""
     if isinstance(value, dict):
         return DriveLimit(
@@ -459,28 +474,24 @@ def _bound(value: Any) -> Bound:
             otherwise=value['else'],
             at_least=value.get('at_least', -math.inf),
         )
-    return value if value is None else str(value)
+    return value
 
 
-def _aged(rules: _Field, level_fields: Mapping[str, _Field]) -> tuple[Aged, ...]:
-    """Return the stages of a limit; () if *rules*, the field "aged", is not set.
+def _aged(aged: _Field, fields: Mapping[str, _Field]) -> tuple[Aged, ...]:
+    """Return the stages of a limit; () if the field "aged" is not set.
 
-    A stage has no level that a layer of higher precedence sets. level_fields: the levels that apply
-    at any age.
+    fields: all fields of the limit. If a layer above that of "aged" sets "warning", for example the
+    command line, this warning applies at any age: the stages have none. So does "critical".
     """
+    levels = [level for level in LEVELS if not fields.get(level, aged).is_above(aged)]
     stages = []
-    for rule in several(rules.value):
-        bounds = {}
-        for level, field in level_fields.items():
-            # the level itself is set in the same layer, or in one of lower precedence
-            if level in rule and field.rank >= rules.rank:
-                bounds[level] = _bound(rule[level])
+    for rule in several(aged.value):
         stage = Aged(
             after=seconds(rule.get('after', '0d')),
             before=seconds(rule['before']) if 'before' in rule else math.inf,
             is_for_tested=rule.get('tested', False),
-            levels=bounds,
-            origin=rules.origin,
+            levels={level: _bound(rule[level]) for level in levels if level in rule},
+            origin=aged.origin,
             why=rule.get('why', ''),
         )
         stages.append(stage)
@@ -488,20 +499,23 @@ def _aged(rules: _Field, level_fields: Mapping[str, _Field]) -> tuple[Aged, ...]
 
 
 def growth_rule(rule: Json) -> GrowthRule:
-    """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}."""
-    increases = {}
+    """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}, or for wear
+    {"within": "30d", "for": "7d", "warning": "1", "times": 3, "gone": "90d"}.
+
+    See GrowthRule for "stands" (0d for values that never fall), "times" and "gone".
+    """
+    increases: dict[str, Any] = {}  # by level
     for level in LEVELS:
         if rule.get(level) is not None:
             increases[level] = float(rule[level])
     return GrowthRule(
         within=seconds(rule['within']),
         held=seconds(rule['for']),
-        warning=increases.get('warning'),
-        critical=increases.get('critical'),
         stands=seconds(rule.get('stands', '0d')),
         advice=rule.get('advice', ''),
         times=rule.get('times', 0),
         gone=seconds(rule.get('gone', '180d')),
+        **increases,
     )
 
 

@@ -65,7 +65,8 @@ def decoded(layout: Json, page: bytes) -> Decoded:
         return Decoded(EMPTY)
     rows: dict[int, bytes] | None = {}
     if 'rows' in layout:
-        rows = _rows(page, layout['rows'], layout.get('row_count', LOG_PAGE))
+        rows = _rows(page, size=layout['rows'], most=layout.get('row_count'))
+    # rows is None: the page is not made of rows
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
     numbers = []
@@ -81,32 +82,28 @@ def decoded(layout: Json, page: bytes) -> Decoded:
 
 def _number(field: Json, part: bytes) -> float | None:
     """Return the number of a field: as stored, minus another number ("minus"), or its share of
-    another number in % ("share_of"); None for a share if the drive does not report the other number.
+    another number in % ("share_of"); None for a share of 0 or of a number that is not counted.
 
-    A drive sets all bits of a number that it does not count. As the other number, this is taken
-    for 0; as the field's own number, it is left to the valid ranges, which _readings() checks.
+    part: the page, or the row of the field.
     """
     number = _number_at(field['offset'], field, part)
+    operand = field.get('minus') or field.get('share_of')
+    if not operand:
+        return number
+    second = _number_at(operand['offset'], field, part)
+    # A drive sets all bits of a number that it does not count. _readings() rejects such a
+    # *number*, which no valid range includes.
+    if second == 256 ** field['length'] - 1:
+        second = 0
     if 'minus' in field:
-        return number - _counted(field, 'minus', part)
-    if 'share_of' in field:
-        whole = _counted(field, 'share_of', part)
-        return 100 * number / whole if whole else None
-    return number
+        return number - second
+    return 100 * number / second if second else None
 
 
 def _number_at(offset: int, field: Json, part: bytes) -> int:
     """Return the number at an offset, with the length and the byte order of *field*."""
     end = offset + field['length']
     return int.from_bytes(part[offset:end], field.get('order', 'little'))
-
-
-def _counted(field: Json, key: str, part: bytes) -> int:
-    """Return the other number of a field; 0 if the drive does not count it. key: "minus" or
-    "share_of".
-    """
-    number = _number_at(field[key]['offset'], field, part)
-    return 0 if number == 256 ** field['length'] - 1 else number
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
@@ -134,14 +131,14 @@ def _has_layout(layout: Json, page: bytes) -> bool:
     return bool(version['least'] <= number <= version.get('most', 0xFFFF))
 
 
-def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
+def _rows(page: bytes, size: int, most: int | None) -> dict[int, bytes] | None:
     """Return the rows of a page by number, which is their first byte; None if a number occurs
     twice.
 
-    Rows with number 0 are unused.
+    Rows with number 0 are unused. size: bytes of a row. most: number of rows; None: all that fit.
     """
     rows: dict[int, bytes] = {}
-    for start in range(0, LOG_PAGE - size + 1, size)[:count]:
+    for start in range(0, LOG_PAGE - size + 1, size)[:most]:
         number = page[start]
         if number in rows:
             return None

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE
+from ..model import Answer
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from ..reading.system import names_in
@@ -59,7 +60,7 @@ class SudoersFacts(NamedTuple):
 
     checked: str = ''  # output of visudo -c
     is_valid: bool = False  # visudo accepts all files
-    rules: Sequence[str] = ()  # files in FOLDER that name this user and smartctl
+    rules: Sequence[str] = ()  # sudoers files that name this user and smartctl
     is_included: bool = True  # SUDOERS includes FOLDER
     # entries of this user, including entries that require a password
     entries: Sequence[SudoersEntry] = ()
@@ -83,9 +84,8 @@ def facts(
         answer.command: answer for answer in runner.run(commands, PATIENCE, deadline)
     }
     validation, listing = (answers[command] for command in commands)
-    printed = validation.stderr.strip() + b'\n' + validation.stdout
-    checked = re.sub(_BAD_MODE, _as_sudo, printed.decode('utf-8', 'replace').strip())
-    # visudo also fails for a file whose mode sudo itself accepts
+    checked = _checked(validation)
+    # all files, although visudo failed: only because of modes that sudo accepts
     lines = checked.splitlines()
     is_parsed = bool(lines) and all(line.endswith('parsed OK') for line in lines)
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
@@ -93,23 +93,26 @@ def facts(
     names = _names_of(user)
     main = texts[SUDOERS]
     included = re.search(rf'(?m)^\s*[@#]includedir\s+{FOLDER}/?\s*$', main)
-    of_user = rf'(?m)^{re.escape(user)}\s'
-    program = os.path.basename(executable)
-    rules = [
-        path
-        for path, text in texts.items()
-        if path != SUDOERS and program in text and re.search(of_user, text)
-    ]
     return SudoersFacts(
         checked=checked,
         is_valid=validation.status == 0 or is_parsed,
-        rules=rules,
+        rules=_rules(user, os.path.basename(executable), texts),
         # a file that could not be read is assumed to include the folder
         is_included=not main or bool(included),
         entries=entries,
         overriding=_overriding(denial(entries, executable), texts, names),
         allowing_all=located(widest_command(entries, executable), texts, names),
     )
+
+
+def _rules(user: str, program: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the files that have a line for the user and name the program. texts: by path."""
+    of_user = rf'(?m)^{re.escape(user)}\s'
+    return [
+        path
+        for path, text in texts.items()
+        if program in text and re.search(of_user, text)
+    ]
 
 
 def _names_of(user: str) -> list[str]:
@@ -133,6 +136,14 @@ def _overriding(
     if path:
         return found('sudo-rule-overridden', path=path, line=number, text=line)
     return found('sudo-rule-overridden-somewhere', rule=command, user=names[0])
+
+
+def _checked(validation: Answer) -> str:
+    """Return what visudo -c printed, a line for each file: "/etc/sudoers: parsed OK", or what is
+    wrong with it; "parsed OK", too, if only the mode is wrong and sudo accepts it, see _as_sudo().
+    """
+    printed = validation.stderr.strip() + b'\n' + validation.stdout
+    return re.sub(_BAD_MODE, _as_sudo, printed.decode('utf-8', 'replace').strip())
 
 
 def _as_sudo(match: re.Match[str]) -> str:

@@ -83,13 +83,8 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         sudo_version = Sudo(how, runner, time.monotonic() + how.timeout).version()
     except UsageError:
         sudo_version = ''  # not installed yet: the rule is for a current version
-    rule = general(request, how)
-    numbers = version(sudo_version)
-    is_similar_program = sudo_version and not numbers
-    if is_similar_program:  # which supports neither TIMEOUT nor log_allowed
-        rule = rule._replace(timeout=0, is_quiet=False)
-    if numbers and numbers < FIRST_WITH_LOG_ALLOWED:
-        rule = rule._replace(is_quiet=False)
+    rule = _for_version(general(request, how), sudo_version)
+    # '' does
     if knows_expressions(sudo_version) and not request.is_literal:
         lines = _literal(how, drives) if request.names_drives else ()
         further = tuple(line for line in lines if not admits(rule.expressions, line))
@@ -104,6 +99,19 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         rule._replace(expressions=(), literal=tuple(_literal(how, drives))),
         f'# One line for each drive, {reason}. Print it again when drives or data files change.',
     )
+
+
+def _for_version(rule: SudoRule, sudo_version: str) -> SudoRule:
+    """Return a rule without the options that a version of sudo does not support.
+
+    sudo_version: '' for a current version; see version().
+    """
+    numbers = version(sudo_version)
+    if not sudo_version or numbers >= FIRST_WITH_LOG_ALLOWED:
+        return rule
+    # a similar program, without a version number, does not support TIMEOUT either
+    timeout = rule.timeout if numbers else 0
+    return rule._replace(timeout=timeout, is_quiet=False)
 
 
 def general(request: RuleRequest, how: HowRead) -> SudoRule:
