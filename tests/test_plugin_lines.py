@@ -173,7 +173,7 @@ def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     found = plugin_output.plugin_text(f'SMART UNKNOWN - x\n{plugin.written(line)}\n')
 
     assert found is not None
-    assert found.lines == (line,)
+    assert found.lines == [line]
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_the_check_as_a_whole_is_no_drive():
         UNKNOWN,
         'x; 1 drive: 1 ok',
         1,
-        (plugin.Line(OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
-        ((UNKNOWN, 'site.json: no JSON'),),
+        [plugin.Line(OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1')],
+        [(UNKNOWN, 'site.json: no JSON')],
     )
 
 
@@ -303,4 +303,4 @@ def test_lines_that_are_not_of_drives_do_not_end_the_reading():
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
     assert (found.headline, found.counted) == ('1 - 2; 2 drives: 2 ok', 2)
-    assert found.checks == ()
+    assert found.checks == []

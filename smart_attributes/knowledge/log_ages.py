@@ -174,10 +174,10 @@ def freshness(
 
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each log whose hours are ahead of the drive's power-on time.
-
-    readings: of a drive that reports this time.
-    """
+    """Return a note for each log whose hours are ahead of the drive's power-on time."""
+    leads = [reading for reading in readings if reading.metric == drive_logs.HIDDEN]
+    if not leads:
+        return []
     set_back, behind = drive_logs.CODES
     code = behind
     verb = 'was set back or overflowed'
@@ -185,11 +185,10 @@ def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
         code = set_back
         verb = 'was set back'
     notes = []
-    for reading in readings:
-        if reading.metric == drive_logs.HIDDEN:
-            lead = f'the {reading.source} is {amount(reading.number, "s")} ahead'
-            words = f'{lead} of the power-on time: the power-on counter {verb}'
-            notes.append(Coded(code, words))
+    for lead in leads:
+        ahead = f'the {lead.source} is {amount(lead.number, "s")} ahead'
+        words = f'{ahead} of the power-on time: the power-on counter {verb}'
+        notes.append(Coded(code, words))
     return notes
 
 
