@@ -49,7 +49,7 @@ def examine(program: str) -> list[Finding]:
 
 
 def check_command(program: str) -> list[Finding]:
-    """Return the finding for an Icinga 2 that does not know the CheckCommand: its file is missing, or
+    """Return why Icinga 2, which does not know the CheckCommand, lacks it: its file is missing, or
     is there but not included. Return [] without Icinga 2.
 
     program: path of this program.
@@ -61,14 +61,20 @@ def check_command(program: str) -> list[Finding]:
     if os.path.lexists(daemons.ROOT + path):
         file = f'{ICINGA}/icinga2.conf'
         return [found('check-command-not-included', path=path, file=file)]
-    # "make install" puts the program into lib/nagios/plugins, beside share
-    share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
-    copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
     finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
+    copy = _copy_of_make_install(program)
     if os.path.isfile(copy):
         command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
         finding = finding._replace(command=f'{command} && systemctl reload icinga2')
     return [finding]
+
+
+def _copy_of_make_install(program: str) -> str:
+    """Return where "make install" puts the CheckCommand: below share/ if *program* is in
+    lib/nagios/plugins/ of the same folder.
+    """
+    prefix = os.path.normpath(os.path.join(os.path.dirname(program), '../../..'))
+    return f'{prefix}/share/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
 
 
 def site_files(options: Options) -> list[Finding]:

@@ -38,8 +38,10 @@ def examine(
     starts = answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
     barriers = access.unreadable(LIMITS) if starts else _barriers(path)
     barrier = next(barriers, None)
-    if barrier or not starts:
-        return finding(path, user, answer, barrier)
+    if barrier:
+        return _blocked(path, user, barrier)
+    if not starts:
+        return not_started(path, user, answer)
     version = answer.stdout.decode(errors='replace').partition(' ')[2]
     return found(
         'program-starts', path=path, user=user, version=clean(version, limit=200)
@@ -84,21 +86,23 @@ def _code(barrier: Barrier) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
-    """Return the finding for a program that does not start. barrier: path that prevents it; None if
-    unknown.
-    """
-    if barrier:
-        return found(
-            _code(barrier),
-            user=user,
-            path=path,
-            obstacle=barrier.path,
-            mode=f'{barrier.mode:04o}',
-            owner=barrier.owner,
-            package=os.path.dirname(barrier.path),
-            whom=barrier.whom,
-        )
+def _blocked(path: str, user: str, barrier: Barrier) -> Finding:
+    """Return the finding for a program that does not start because of its rights at a path."""
+    return found(
+        _code(barrier),
+        user=user,
+        path=path,
+        obstacle=barrier.path,
+        mode=f'{barrier.mode:04o}',
+        owner=barrier.owner,
+        # which package-not-readable makes readable
+        package=os.path.dirname(barrier.path),
+        whom=barrier.whom,
+    )
+
+
+def not_started(path: str, user: str, answer: Answer) -> Finding:
+    """Return the finding for a program that does not start although this user may start it."""
     first_line = files.text(path, LARGEST_FILE).partition('\n')[0]
     interpreter = first_line.removeprefix('#!').split(' ')[0]
     if interpreter and not os.path.exists(interpreter):
@@ -109,7 +113,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             interpreter=interpreter,
             python=sys.executable,
         )
-    # the program started, but cannot use a data file of its own package
+    # the program reports this itself if it cannot use a data file of its own package
     if b'[configuration-error]' in answer.stdout:
         # the Debian package and the RPM have the same name
         install = f'{installer().reinstall} monitoring-plugins-check-smart-attributes'
@@ -121,7 +125,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
         user=user,
         path=path,
         reason=f'{reason}: {printed}' if printed else reason,
-        call=shlex.join(command(path)),
+        call=shlex.join(command(path)),  # for an admin who wants to see it fail
     )
 
 
