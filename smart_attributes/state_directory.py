@@ -81,10 +81,8 @@ def has_a_place(state_dir: str) -> bool:
     nobody, has none.
     """
     place = location(state_dir)
-    if not place:
-        return False
-    if place in (state_dir, PACKAGE):
-        return True
+    if place in ('', state_dir, PACKAGE):
+        return place != ''
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return any(map(os.path.isdir, homes))
 

@@ -20,10 +20,6 @@ LIMIT = 80  # characters of a model with its marketing name; the standards allow
 _ELLIPSIS = '...'
 TYPED = 0.45  # similarity, see difflib: two of five letters are wrong
 
-# Text that clean() would not change, tested because most texts are such: printable ASCII except the
-# characters in _FOREIGN, with single blanks inside.
-_HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
-
 # ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
 # escapes, each in the 7-bit and the 8-bit form. An unterminated string is removed completely.
 _ESCAPES = (
@@ -59,8 +55,6 @@ def clean(text: str, limit: int = LIMIT) -> str:
     A blank replaces characters that are invisible, are reserved by Nagios (| =), or begin HTML tags
     or shell commands; apostrophes are removed, and several blanks become one.
     """
-    if len(text) <= limit and _HARMLESS(text):
-        return text
     return _shortened(
         visible(text[: limit * _READ_PER_SHOWN]).translate(_FOREIGN), limit
     )

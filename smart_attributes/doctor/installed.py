@@ -62,19 +62,13 @@ def check_command(program: str) -> list[Finding]:
         file = f'{ICINGA}/icinga2.conf'
         return [found('check-command-not-included', path=path, file=file)]
     finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
-    copy = _copy_of_make_install(program)
+    # "make install" puts the program into lib/nagios/plugins, and a copy of the file into share beside
+    share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
+    copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
     if os.path.isfile(copy):
         command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
         finding = finding._replace(command=f'{command} && systemctl reload icinga2')
     return [finding]
-
-
-def _copy_of_make_install(program: str) -> str:
-    """Return where "make install" puts the CheckCommand: below share/ if *program* is in
-    lib/nagios/plugins/ of the same folder.
-    """
-    prefix = os.path.normpath(os.path.join(os.path.dirname(program), '../../..'))
-    return f'{prefix}/share/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
 
 
 def site_files(options: Options) -> list[Finding]:

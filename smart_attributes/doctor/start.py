@@ -52,9 +52,13 @@ def command(path: str) -> tuple[str, ...]:
     """Return the command that starts the program, using this Python if the file itself is not
     executable.
     """
-    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
+    if _lacks_execute_bits(path):
         return sys.executable, path, '-V'
     return path, '-V'
+
+
+def _lacks_execute_bits(path: str) -> bool:
+    return os.path.exists(path) and not os.stat(path).st_mode & 0o111
 
 
 def _barriers(program: str) -> Iterator[Barrier]:
@@ -157,7 +161,7 @@ def examine_smartctl(
         smartctl_calls.check_executable(path, as_root=False, through_sudo=uses_sudo)
     except UsageError as error:
         return _missing(str(error), path)
-    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
+    if _lacks_execute_bits(path):
         return found('smartctl-not-executable', path=path)
     version = None  # this user may not start it
     if os.access(path, os.X_OK):

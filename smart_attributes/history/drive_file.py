@@ -211,7 +211,7 @@ def parsed(content: bytes, number: int) -> DriveHistory:
         raise Damaged
     head, _, body = content.partition(b'\n')
     if int(head.split()[2]) > VERSION:
-        raise Newer('it is from a newer version of this program')
+        raise Newer
     if _LONG_NUMBER.search(body):
         raise Damaged
     try:

@@ -385,11 +385,10 @@ def is_hasty(
     this period. False if the history is too short, or if the counter has not risen.
     """
     start = now - rule.within
-    in_period = [point.number for point in history.points if point.time > start]
     before = [point.number for point in history.points if point.time <= start]
-    if not (in_period and before and age):
+    if not (before and age):
         return False
-    used = in_period[-1]
+    used = history.points[-1].number
     grown = used - before[-1]
     speed = grown / rule.within  # per cent per second; the average is used / age
     if grown <= 0 or speed <= rule.times * used / age:

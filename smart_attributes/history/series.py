@@ -141,21 +141,19 @@ def with_reading(history: History, number: float, now: int) -> History:
     )
 
 
-def latest(history: History, now: int, span: int) -> list[Point]:
-    """Return the points of the last *span* seconds and the point before them, whose number was valid
-    when this span began; [] if all points are in the span, so that its begin is not known.
+def latest(points: Sequence[Point], now: int) -> Sequence[Point]:
+    """Return the points of the last day (SPAN), and the point before them, whose number was valid when
+    this day began; () if there is no such point.
     """
-    older = [point for point in history.points if point.time <= now - span]
-    if not older:
-        return []
-    return [older[-1], *history.points[len(older) :]]
+    older = [point for point in points if point.time <= now - SPAN]
+    return points[len(older) - 1 :] if older else ()
 
 
 def peaks_of_day(points: tuple[Point, ...], now: int) -> tuple[Point, ...]:
     """Return the points that level() needs: the peaks of the last day, and the number before it if
     this was a peak, too.
     """
-    return tuple(peaks(latest(History(points), now, SPAN) or points))
+    return tuple(peaks(latest(points, now) or points))
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
@@ -196,7 +194,7 @@ def level(
     40            54       50              54                               50
     """
     upper_bounds = [before, number + AT_ONCE]
-    day = latest(recent, now, SPAN)
+    day = latest(recent.points, now)
     if day:
         upper_bounds.append(max(point.number for point in day) + margin)
     return max(number, min(upper_bounds))

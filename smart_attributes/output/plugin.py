@@ -133,9 +133,10 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
     if is_extra and cases[0].todo.action == actions.SEARCH:
         # The worst drive is missing. The message before says so, with what to do and a number of drives.
         last = verdicts[0].last
-        if not last or not last.findings:
-            return [('', by_state), ('', ''), ('', numbers)]
-        finding = f'{verdicts[0].device.name}: {last.findings[0].plain} when last read'
+        finding = ''
+        if last and last.findings:
+            name = verdicts[0].device.name
+            finding = f'{name}: {last.findings[0].plain} when last read'
         return [(finding, by_state), (finding, numbers), (finding, ''), ('', numbers)]
     texts = alerts(cases[0])
     if is_extra:
