@@ -104,8 +104,6 @@ def examine_rule(
         line = smartctl_calls.read_arguments(device.path, device.type)
         if not sudoers.admits(rule.expressions, line):
             uncovered.append(device.address)
-    admits_more = not sudo.refuses([TOO_MUCH])
-    knows_expressions = sudo_rules.knows_expressions(sudo.version())
     answers = SudoAnswers(
         user,
         rule,
@@ -113,8 +111,8 @@ def examine_rule(
         needed=needed,
         refused=refused,
         entries=entries,
-        admits_more=admits_more,
-        knows_expressions=knows_expressions,
+        admits_more=not sudo.refuses([TOO_MUCH]),
+        knows_expressions=sudo_rules.knows_expressions(sudo.version()),
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
         late=sudo.late,

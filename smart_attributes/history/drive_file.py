@@ -247,23 +247,19 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         record=Record(number, identity, first_read=first, last_read=last, order=order),
         places=tuple(all_places),
         # null: written by an earlier version
-        verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
+        verdict=LastVerdict(0) if verdict is None else _verdict(verdict),
         series=stored,
         behind_since=behind_since,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
 
 
-def _verdict(
-    time: Any,
-    family: Any,
-    is_disk: Any,
-    rows: Sequence[Any],
-) -> LastVerdict:
-    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged, or
-    TypeError for a number that is none.
+def _verdict(stored: Sequence[Any]) -> LastVerdict:
+    """Return the verdict that _verdict_fields() wrote. Raises Damaged, or another exception for other
+    data.
     """
-    _checked((0, '', False), (time, family, is_disk))
+    *facts, rows = stored
+    time, family, is_disk = _checked((0, '', False), facts)
     if len(rows) > MOST_FINDINGS:
         raise Damaged
     findings = []
@@ -514,11 +510,9 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         place for place in drive.places if not place.gone or place.gone > long_ago
     ]
     # Of too many places, those that the drive has left are dropped first.
-    left_first = sorted(places, key=lambda place: place.gone == 0)
-    dropped = left_first[:-MOST_PLACES]
-    return drive._replace(
-        series=kept, places=tuple(place for place in places if place not in dropped)
-    )
+    if len(places) > MOST_PLACES:
+        places.sort(key=lambda place: place.gone == 0)
+    return drive._replace(series=kept, places=tuple(places[-MOST_PLACES:]))
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:

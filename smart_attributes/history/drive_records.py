@@ -266,11 +266,9 @@ def with_successors(
         successors.update(_one_for_one(places_left, candidates))
     result = []
     for change in changes:
-        successor = successors.get(change.place.drive)
-        if successor is None:
-            result.append(change)
-        else:
-            result.append(change._replace(kind='replaced', successor=successor))
+        successor = successors.get(change.place.drive, change.successor)
+        kind = 'replaced' if successor else change.kind
+        result.append(change._replace(kind=kind, successor=successor))
     return result
 
 
