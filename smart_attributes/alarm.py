@@ -144,7 +144,9 @@ def in_time(work: Callable[[str], T]) -> T:
 
 
 class _Conclusion:
-    """The output of a check, which conclude() sets, and _write() and _leave() write."""
+    """The output of a check. conclude() sets it, _write() writes it, and _leave() ends the process
+    with its status.
+    """
 
     rest = b''  # not written yet
     status = 3  # exit status that belongs to the output
@@ -153,31 +155,34 @@ class _Conclusion:
 
 
 def conclude(text: str, status: int) -> None:
-    """Write the output of a check. From now on, the process ends with this exit status: by a signal,
-    and after OUTPUT_TIME if nobody reads the output.
+    """Write the output of a check. The verdicts are final, so nothing is computed again.
 
-    The verdicts are final, so nothing is computed again. Raises OSError if the output cannot be
-    written.
+    From now on, a signal makes the process end with this exit status; so does the alarm after
+    OUTPUT_TIME, if nobody reads the output. Raises OSError if the output cannot be written.
     """
     try:
-        _Conclusion.descriptor = sys.stdout.fileno()
+        descriptor = sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):
-        # closed, or in the memory of who runs this
+        # stdout is closed, or is an object of a test or of a program that calls this one
         print(text, end='')
         return
+    _Conclusion.descriptor = descriptor
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
     _Conclusion.status = status
-    for number in _ENDINGS:
-        # a signal that the caller ignores stays ignored
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, _leave)
-    _signal.setitimer(
-        _signal.ITIMER_VIRTUAL, 0
-    )  # of limited(): no drive is judged any more
-    _signal.signal(_signal.SIGALRM, _leave)
+    _leave_at_signals()
     _signal.setitimer(_signal.ITIMER_REAL, OUTPUT_TIME, OUTPUT_TIME)
     _write()
-    _signal.setitimer(_signal.ITIMER_REAL, 0)
+    disarm()
+
+
+def _leave_at_signals() -> None:
+    """Let alarms and signals call _leave(), because the work that they ended is done."""
+    for number in _ENDINGS:
+        is_ignored = _signal.getsignal(number) == _signal.SIG_IGN
+        if not is_ignored:
+            _signal.signal(number, _leave)
+    _signal.signal(_signal.SIGALRM, _leave)
+    disarm()
 
 
 def _write() -> None:

@@ -51,10 +51,10 @@ class StateDirectory:
 
 
 def location(state_dir: str) -> str:
-    """Return the path of the state directory: *state_dir*, else the package's directory, else this
-    user's own.
+    """Return the path of the state directory: *state_dir* if it is not '', else PACKAGE if it exists,
+    else this user's own directory, which may be missing, else '' if the user has no home.
 
-    Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
+    Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
     if state_dir:
         return state_dir
@@ -79,10 +79,8 @@ def has_a_place(state_dir: str) -> bool:
     nobody, has none.
     """
     place = location(state_dir)
-    if not place:
-        return False
-    if place in (state_dir, PACKAGE):
-        return True
+    if place in ('', state_dir, PACKAGE):
+        return place != ''
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return any(map(os.path.isdir, homes))
 
@@ -93,13 +91,13 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
-    # '' if this user has no home directory, which there() reports
-    is_of_this_user = path not in ('', state_dir, PACKAGE)
-    try:
-        if is_of_this_user:
+    # the package or an admin creates these; there() reports them if they are missing
+    must_exist = path in (state_dir, PACKAGE)
+    if path and not must_exist:
+        try:
             os.makedirs(path, 0o700, exist_ok=True)
-    except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}', _CREATE, path) from None
+        except OSError as error:
+            raise Unusable(f'{path}: {error.strerror}', _CREATE, path) from None
     directory = there(state_dir)
     if os.geteuid() not in (0, directory.user):
         raise Unusable(f'{path} belongs to another user', _RESTRICT, path)

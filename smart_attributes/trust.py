@@ -64,11 +64,13 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     """Return why a file's content must not be shown; '' if all users who can redirect *path* can
     also read the file.
 
-    Another user's link can lead root to any file, and error messages quote files. status:
-    os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
+    Another user's link can lead root to any file, and error messages quote files. So each folder and
+    file on the way must be open to all users who could have changed an earlier part of the way.
+
+    status: os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
-    redirectors: set[tuple[str, int]] = set()
+    redirectors: set[tuple[str, int]] = set()  # who can change the parts so far
     for part in steps(path):
         found = os.lstat(part)
         # a link can be read by everybody, and the file behind it is a later part
@@ -80,7 +82,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
                 'a user who is not allowed to read this file could have redirected the path to it '
                 f'(at {part}); {_COPY}'
             )
-        redirectors |= _changers(part, found, trusted)  # of all later parts
+        redirectors |= _changers(part, found, trusted)
     # the last part is the file itself
     if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
@@ -179,8 +181,8 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
     """Return whether an untrusted user or a group other than root's can write a file whose group
     bits allow writing.
 
-    acl: the file's access-control list, which may move this right from the *group* to others; b''
-    if it has none. trusted: user ids.
+    group: of the file. acl: its access-control list; b'' if it has none. With such a list, the group
+    bits are only a mask, and the list says which users and groups can write. trusted: user ids.
     """
     if not acl:
         return group != ROOT
@@ -192,7 +194,8 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
             _GROUP: number != ROOT,
             _GROUP_OBJ: group != ROOT,  # the list has no number for this group
         }
-        # other tags are the owner, the mask, and all others, whose bits were looked at before
+        # Other tags repeat bits of the mode, which the caller has examined: those of the owner, the
+        # mask, and all other users.
         if grants & _WRITE and is_untrusted.get(tag, False):
             return True
     return False

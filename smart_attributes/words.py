@@ -20,9 +20,6 @@ LIMIT = 80  # characters of a model with its marketing name; the standards allow
 _ELLIPSIS = '...'
 TYPED = 0.45  # similarity, see difflib: two of five letters are wrong
 
-# Printable ASCII except _FOREIGN, with single blanks inside: such strings need no change.
-_HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
-
 # ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
 # escapes, each in the 7-bit and the 8-bit form. An unterminated string is removed completely.
 _ESCAPES = (
@@ -41,7 +38,8 @@ _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
 # Text from a drive must not contain characters of perfdata, or characters that a shell expands in
 # double quotes. The apostrophe is removed ("Drive's" stays one word); the others become blanks.
 _FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
-# characters examined for each character that may be printed, because escape sequences take up space
+# For each character that may be printed, so many are examined: a text of many megabytes takes no
+# time, and escape sequences, which are removed, can take up most of a text.
 _READ_PER_SHOWN = 20
 
 
@@ -54,11 +52,9 @@ def clean(text: str, limit: int = LIMIT) -> str:
     """Return text from a drive or smartctl as one line of at most *limit* characters, safe in any
     output.
 
-    Remove characters that are invisible, are reserved by Nagios (| ' =), or begin HTML tags or
-    shell commands. Blanks are collapsed.
+    A blank replaces characters that are invisible, are reserved by Nagios (| =), or begin HTML tags
+    or shell commands; apostrophes are removed, and several blanks become one.
     """
-    if len(text) <= limit and _HARMLESS(text):
-        return text
     return _shortened(
         visible(text[: limit * _READ_PER_SHOWN]).translate(_FOREIGN), limit
     )

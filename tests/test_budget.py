@@ -215,7 +215,7 @@ def test_lines_give_way_from_the_end(counts, kept):
     text = budget.OutputText(
         *([letter * 99] * count for letter, count in zip('cdn', counts))
     )
-    told = budget.fitted(text, [], 1000 + budget.ROOM_TO_SAY_SO, ['f' * 49])
+    told = budget.fitted(text, [], 1000 + budget.ROOM_TO_SAY_SO, 'f' * 49, [])
 
     assert tuple(sum(line[0] == letter for line in told) for letter in 'cdn') == kept
     assert (len(told) > sum(kept)) == (kept != counts)
@@ -390,7 +390,7 @@ def test_text_that_just_fits_is_printed_whole():
     """Two lines of ten bytes, a first line of ten, the room of the closing line."""
     text = budget.OutputText(['c' * 9], ['d' * 9], [])
     whole, cut = (
-        budget.fitted(text, [], room + budget.ROOM_TO_SAY_SO, ['f' * 9])
+        budget.fitted(text, [], room + budget.ROOM_TO_SAY_SO, 'f' * 9, [])
         for room in (30, 29)
     )
 
@@ -399,22 +399,23 @@ def test_text_that_just_fits_is_printed_whole():
 
 
 @pytest.mark.parametrize(
-    'drives, others, said',
+    'drives, perfdata, said',
     [
-        (0, ['f'], 'all perfdata of all drives for pending, crc_errors'),
-        (0, ['f', 'v'], 'perfdata of all drives for pending, crc_errors'),
+        (0, [], 'all perfdata of all drives for pending, crc_errors'),
+        (0, ['v'], 'perfdata of all drives for pending, crc_errors'),
         (
             6,
-            ['f'],
+            [],
             '2 lines of text; all perfdata of all drives for pending, crc_errors',
         ),
     ],
     ids=['no-value-left', 'some-left', 'lines-and-metrics'],
 )
-def test_what_is_left_out_is_named(drives, others, said):
+def test_what_is_left_out_is_named(drives, perfdata, said):
     text = budget.OutputText([], ['d' * 99] * drives, [])
 
-    assert budget.fitted(text, ['pending', 'crc_errors'], 1000, others)[-1] == (
+    missing = ['pending', 'crc_errors']
+    assert budget.fitted(text, missing, 1000, 'f', perfdata)[-1] == (
         f'... left out to stay within 1,000 bytes: {said}; {budget.REMEDY}'
     )
 
@@ -425,7 +426,7 @@ def test_what_is_left_out_is_named(drives, others, said):
 def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
     metrics_left_out = [f'metric_{number:02}' for number in range(count)]
     [line] = budget.fitted(
-        budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v']
+        budget.OutputText([], [], []), metrics_left_out, 8000, 'f', ['v']
     )
 
     assert line.split('; ')[0].endswith(f' metric_{end}')

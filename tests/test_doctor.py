@@ -1025,7 +1025,7 @@ def test_whose_permissions_count(ids, letter):
 )
 def test_what_became_of_the_start_is_said(how, reason):
     """Where no path is at fault: how it ended, and what it printed."""
-    told = start.finding('/p', 'nagios', Answer(('/p', '-V'), 'done', **how), None)
+    told = start.not_started('/p', 'nagios', Answer(('/p', '-V'), 'done', **how))
 
     assert (told.code, told.fields['reason']) == ('program-does-not-start', reason)
     assert (
@@ -1110,7 +1110,7 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     literal = SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [
-        next(sudo_rule.findings_in_order(asked(**change))).code
+        sudo_rule.interpreted(asked(**change)).code
         for change in (
             {},
             {'entries': [literal]},
@@ -1128,10 +1128,8 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
     nobody, admin = (
-        next(
-            sudo_rule.findings_in_order(
-                asked(refused=[('-x',)], entries=[], is_person=is_person)
-            )
+        sudo_rule.interpreted(
+            asked(refused=[('-x',)], entries=[], is_person=is_person)
         ).remedy
         for is_person in (False, True)
     )

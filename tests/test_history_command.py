@@ -102,33 +102,14 @@ WEAR = history.Series(
     '100 - value',
     '%',
     ((START, 1), (START + 2 * DAY, 3)),
-    START + 3 * DAY,
 )
-HEAT = history.Series(
-    'temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY
-)
+HEAT = history.Series('temperature', 'value', 'C', ((START + DAY, 31),))
 X1 = Identity(model='ACME X1', serial='SERIAL1')
 NAMED = shown(X1, hide_serial=False)
 
 
-def test_a_drive_was_read_from_the_first_to_the_last_number():
-    """A check may have read it earlier or later than any number changed."""
-    assert history.drive(NAMED, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (
-        START,
-        START + 4 * DAY,
-    )
-    assert history.drive(NAMED, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (
-        START - DAY,
-        START + 9 * DAY,
-    )
-    assert history.drive(
-        NAMED, (START, START), [WEAR, HEAT], ['temperature']
-    ).series == [HEAT]
-    assert history.drive(NAMED, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
-
-
 def test_the_rows_of_a_drive_are_aligned():
-    found = history.drive(NAMED, (START, START), [WEAR, HEAT])
+    found = history.ShownHistory(NAMED, START, START, [WEAR, HEAT])
     head, columns, wear, heat = history.lines(found)
     day = time.strftime('%Y-%m-%d', time.localtime(START + 2 * DAY))
 
@@ -152,9 +133,8 @@ def test_the_rows_of_a_drive_are_aligned():
 
 @pytest.mark.parametrize('hide_serial, serial', [(False, 'SERIAL1'), (True, None)])
 def test_the_document_has_every_point(hide_serial, serial):
-    text = history.as_json(
-        [history.drive(shown(X1, hide_serial), (START, START), [HEAT])], {'state': 'OK'}
-    )
+    drive = history.ShownHistory(shown(X1, hide_serial), START, START + 4 * DAY, [HEAT])
+    text = history.as_json([drive], {'state': 'OK'})
 
     assert text.splitlines()[1] == ' "version": 2,'
     assert json.loads(text) == {
@@ -180,9 +160,8 @@ def test_the_document_has_every_point(hide_serial, serial):
 
 
 def test_a_drive_without_a_name_has_none_in_the_document():
-    [found] = json.loads(history.as_json([history.drive(Shown(), (1.6, 2.4), [])]))[
-        'drives'
-    ]
+    drive = history.ShownHistory(Shown(), 1.6, 2.4, [])
+    [found] = json.loads(history.as_json([drive]))['drives']
 
     assert found == {
         'model': None,

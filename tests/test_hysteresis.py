@@ -37,11 +37,7 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
     for minute, number in samples:
         now = minute * MINUTE
         known = History(extended(CHANGE, known, number, now), now)
-        known = known._replace(
-            points=tuple(
-                series.peaks(series.latest(known, now, series.SPAN) or known.points)
-            )
-        )
+        known = known._replace(points=tuple(series.peaks_of_day(known.points, now)))
         level = (
             number if level is None else series.level(MARGIN, number, level, known, now)
         )

@@ -244,10 +244,9 @@ def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_s
 
 
 @pytest.mark.parametrize(
-    ('verdicts', 'extra', 'most', 'line'),
+    ('verdicts', 'extra', 'room', 'line'),
     [
         ([], 'x', 0, 'x'),
-        ([], '', 0, 'nobody'),
         ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
         (
             [WORN],
@@ -258,13 +257,12 @@ def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_s
         # a message about the check that leaves no room for the reason
         ([WORN], 'x' * 80, 0, f'{"x" * 80}; sdb: order a replacement'),
         ([drive('sda')], '', 0, '1 drive: 1 ok'),
-        ([], 'x' * 30, 20, 20),
-        ([], '', 4, 4),
-        ([NEW], '', 20, len('most worn: sda endurance_used 3 %; 1 drive: 1 ok')),
+        ([], 'x' * 30, 80, 20),
+        ([NEW], '', 80, len('most worn: sda endurance_used 3 %; 1 drive: 1 ok')),
     ],
 )
-def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
-    found = plugin.first_line(cases(verdicts), extra, 'nobody', most)
+def test_the_first_line_has_up_to_three_parts(verdicts, extra, room, line):
+    found = plugin.first_line(cases(verdicts), extra, room=room)
 
     assert (len(found) if isinstance(line, int) else found) == line
 

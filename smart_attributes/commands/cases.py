@@ -127,8 +127,8 @@ def _foreseen(
 ) -> tuple[list[Located], Outlooks]:
     """Return the drives with their places, and what the history tells about each.
 
-    A drive for which this fails is UNKNOWN, without affecting the others. only_alerting: drives
-    that are OK have no place, and are left out of the second value.
+    A drive for which this fails, or for which no action can be decided, is UNKNOWN, without affecting
+    the others. only_alerting: drives that are OK have no place, and are left out of the second value.
     """
     now = time.time()
     located = []
@@ -137,14 +137,23 @@ def _foreseen(
         if only_alerting and not verdict.state:
             located.append(Located(verdict))
             continue
-        fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
-        fenced, where = fence.tried(fenced, place, 'cannot be located', Place())
-        # The action is decided later, with the groups of all drives. An error would then affect all
-        # drives, so this attempt finds it now; then this drive alone becomes UNKNOWN.
-        decidable, _ = _decided(Use(fenced), future, now)
-        located.append(Located(decidable.verdict, where))
+        compared, future = fence.tried(
+            verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE
+        )
+        placed, where = fence.tried(compared, place, 'cannot be located', Place())
+        located.append(Located(_if_decidable(placed, future, now), where))
         outlooks[verdict.device] = future
     return located, outlooks
+
+
+def _if_decidable(verdict: Verdict, outlook: Outlook, now: float) -> Verdict:
+    """Return the verdict on a drive, or an UNKNOWN one if no action can be decided for it.
+
+    The groups are examined with what each drive needs, for all drives in one call. An exception there
+    would affect all of them, so this function finds it before.
+    """
+    use, _ = _decided(Use(verdict), outlook, now)
+    return use.verdict
 
 
 def _with_groups(
@@ -216,16 +225,20 @@ def _cases(
 
 
 def _decided(use: Use, outlook: Outlook, now: float) -> tuple[Use, Item]:
-    """Return a drive with its action; after an exception, an UNKNOWN drive without its groups."""
+    """Return a drive with its action; after an exception, an UNKNOWN drive without its groups.
+
+    The action for such a drive does not depend on findings, groups or forecasts, one of which has
+    caused the exception.
+    """
     from ..work.work_list import item
 
-    verdict, action = fence.tried(
+    verdict, decided_item = fence.tried(
         use.verdict, lambda _: item(use, now, outlook), fence.UNDECIDED, None
     )
-    if action is not None:
-        return use, action
-    alone = Use(verdict, use.place)
-    return alone, item(alone, now)
+    if decided_item is not None:
+        return use, decided_item
+    unknown = Use(verdict, use.place)
+    return unknown, item(unknown, now)
 
 
 def unshown(case: Case, error: Exception) -> Case:

@@ -83,6 +83,7 @@ def _drives(answers: Survey, options: Options) -> list[history.ShownHistory]:
     """Return the history of the drives of a survey, in the form that `output.history` prints."""
     drives = []
     units = answers.judge.database.units
+    metrics = options.which.metrics
     for verdict in answers.verdicts:
         stored_drive = history_answers.drive(answers.history, verdict)
         if stored_drive is None:
@@ -94,17 +95,16 @@ def _drives(answers: Survey, options: Options) -> list[history.ShownHistory]:
                 key.definition,
                 units.get(key.metric.partition(',')[0], ''),
                 [(point.time, point.number) for point in series.points],
-                series.last_read,
             )
             for key, series in sorted(stored.items())
-            if series.points
+            if series.points and (not metrics or key.metric in metrics)
         ]
         drives.append(
-            history.drive(
+            history.ShownHistory(
                 shown(record.identity, options.naming.hide_serial),
-                (record.first_read, record.last_read),
+                record.first_read,
+                record.last_read,
                 all_series,
-                options.which.metrics,
             )
         )
     return drives

@@ -34,7 +34,7 @@ def _write(
 ) -> None:
     """Print or write the document in each format.
 
-    paths: by the module of output/ for a format, the file to write; None: standard output.
+    paths: module of output/ for a format -> the file to write; None: standard output.
     """
 
     def texts(cases: Sequence[Case]) -> dict[str, str]:
@@ -44,6 +44,7 @@ def _write(
             for module in paths
         }
 
+    # a drive that cannot be shown is in the documents as UNKNOWN
     by_module, _ = fence.shown(overview.cases, texts, unshown)
     for module, path in paths.items():
         if path is not None:

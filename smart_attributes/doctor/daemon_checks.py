@@ -159,8 +159,9 @@ def _run_by_sudo(check: DaemonCheck) -> Finding | None:
     words_before = check.words[:index]
     if 'sudo' not in map(os.path.basename, words_before):
         return None
-    text = check.text.partition(check.words[index])[0]
-    return _found('daemon-runs-sudo', check)._replace(command=check.edit(text, ''))
+    before_program = check.text.partition(check.words[index])[0]  # "sudo -n "
+    edit_command = check.edit(before_program, '')
+    return _found('daemon-runs-sudo', check)._replace(command=edit_command)
 
 
 def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:

@@ -26,7 +26,7 @@ from ..errors import (
 from ..knowledge import drive_logs
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
-from ..output.doctor_findings import Finding, Paste, found, halves, said
+from ..output.doctor_findings import Finding, Paste, found, said
 from ..reading.device_types import is_raid
 from ..shown import shown
 from .daemon_checks import denied
@@ -121,7 +121,15 @@ def _silent(
     hide_serial: bool,
     is_root: bool,
 ) -> Finding:
-    """Return the finding for an address that returned no report."""
+    """Return the finding for an address that returned no report, the first that applies:
+
+    - sudo refused to run smartctl, which the finding about the rule explains
+    - even root may not open the device
+    - there is no drive at this address
+    - the drive at least reported its model
+    - an earlier check read a drive here, so the drive is failing
+    - the reason why there is no report
+    """
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
         return found('drive-not-asked', address)
@@ -136,8 +144,9 @@ def _silent(
         return finding._replace(
             message=f'{drive}: {finding.message}', fields={'drive': drive}
         )
-    may_be_well = isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    if whereabouts and not may_be_well:
+    # then the drive may work well, and the way to it does not
+    was_not_asked = isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
+    if whereabouts and not was_not_asked:
         earlier = drive_tracking.seen(whereabouts, address)
         if earlier:
             return found(
@@ -154,19 +163,18 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     enough.
     """
     device = verdict.device
-    words, last_read = halves(verdict.problem)
-    was_read_recently = verdict.identity.model and verdict.state is not State.WARNING
+    # "is in STANDBY mode, not woken; last read 3 h ago"
+    words = '; '.join((verdict.problem, *verdict.details))
+    is_known = bool(verdict.identity.model)
+    # else its code is asleep-too-long
+    was_read_recently = is_known and verdict.code == DriveAsleep.code
     if was_read_recently:
-        return found(
-            'drive-in-standby',
-            device.address,
-            drive=_who(verdict.identity, hide_serial),
-            reason=f'{words}; {last_read}',
-        )
-    if not last_read:
-        last_read = 'no check has read the drive while awake, so its model and serial number are unknown'
+        drive = _who(verdict.identity, hide_serial)
+        return found('drive-in-standby', device.address, drive=drive, reason=words)
+    if not is_known:
+        words += '; no check has read the drive while awake, so its model and serial number are unknown'
     return found('drive-standby-too-long', device.address)._replace(
-        message=f'{words}; {last_read}', command=waking(device, check)
+        message=words, command=waking(device, check)
     )
 
 

@@ -60,7 +60,7 @@ class Examiner:
         output_of: Callable[[survey.Survey], str],
         addresses_of: Callable[[survey.Survey], Sequence[str]],
     ) -> None:
-        """Look at what only root may read.
+        """Collect what only root may read, because examine() gives up the rights of root.
 
         output_of: returns the output of a check. addresses_of: returns the -d arguments for the
         drives. Raises UsageError if the options do not describe an installation.
@@ -69,33 +69,38 @@ class Examiner:
             raise UsageError(
                 'doctor examines drives, not recorded reports; remove --report'
             )
-        how = options.how_read
-        name = options.own.user
         self._options, self._runner = options, runner
         self._output_of, self._addresses_of = output_of, addresses_of
-        # before become(), which changes the working directory
-        self._path = _path_for_daemons()
-        self._deadline = reads.deadline(how.timeout)
-        self._sudoers = reports.SudoersFacts()
-        with suppress(SmartError):  # without sudo; the sudo step reports this
-            if name and not how.nosudo:
-                end = time.monotonic() + min(reports.PATIENCE, how.timeout / 4)
-                self._sudoers = reports.facts(name, how.smartctl, runner, end)
-        self._checks, self._refused = self._ask_daemons()
-        self._results = daemon_checks.examine(
-            self._checks, self._path, name, self._half_time()
-        )
+        self._deadline = reads.deadline(options.how_read.timeout)
         which = options.which
         self._is_scanning = which.scan or not which.devices  # scanning is the default
-        self._uses = list(map(coverage.of_check, self._checks))
-        selects_drives = which.devices or which.scan
-        # options of version 1.6 may select other drives
-        if selects_drives and not options.before:
-            self._uses.append(coverage.Uses(which.devices, which.scan))
+        # of this program; become() changes the working directory, to which it may be relative
+        self._path = _path_for_daemons()
+        self._sudoers = self._read_sudoers()
+        # the checks that daemons run, and the findings about others that they refuse to run
+        self._checks, self._refused = self._ask_daemons()
+        # the findings about these checks: what they answer
+        self._answers = daemon_checks.examine(
+            self._checks, self._path, options.own.user, self._half_time()
+        )
+        # the finding about a missing plugin
         self._missing = installed.examine(self._path)
+        # The steps of examine() set these.
         self._scan_error: SmartError | None = None
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
+
+    def _read_sudoers(self) -> reports.SudoersFacts:
+        """Return what sudoers says about the user given with --user; nothing without sudo, which
+        _sudo() reports.
+        """
+        how = self._options.how_read
+        name = self._options.own.user
+        if name and not how.nosudo:
+            end = time.monotonic() + min(reports.PATIENCE, how.timeout / 4)
+            with suppress(SmartError):
+                return reports.facts(name, how.smartctl, self._runner, end)
+        return reports.SudoersFacts()
 
     def _ask_daemons(self) -> tuple[list[DaemonCheck], list[Finding]]:
         """Return the checks of Icinga 2, Nagios and NRPE, and the findings about checks that these
@@ -226,7 +231,7 @@ class Examiner:
         yield from daemon_checks.limits(self._checks, self._options.how_read.timeout)
         yield from self._refused
         has_problems = any(finding.state == PROBLEM for finding in self._findings)
-        for result in self._results:
+        for result in self._answers:
             if has_problems and result.code == 'daemon-check-unknown':
                 yield found('daemon-check-waits', **result.fields)
             else:
@@ -260,15 +265,29 @@ class Examiner:
             yield daemon_checks.output(
                 self._checks, len(printed.encode()), budget.WHY in printed
             )
+        yield from coverage.examine(self._uses(survey_of_all), options, self._scanned)
+        self._pastes = self._lines_to_paste(survey_of_all)
+
+    def _uses(self, survey_of_all: survey.Survey) -> list[coverage.Uses]:
+        """Return which drives the checks of this machine read: those of daemons, the one that these
+        options describe, and those that have stored readings.
+        """
+        uses = list(map(coverage.of_check, self._checks))
+        which = self._options.which
+        selects_drives = which.devices or which.scan
+        # options of version 1.6 may select other drives
+        if selects_drives and not self._options.before:
+            uses.append(coverage.Uses(which.devices, which.scan))
         # a drive in standby can stay unread for days, although a check selects it
         used = history_answers.in_use(survey_of_all.history, 7 * DAY)
         if used:
-            self._uses.append(coverage.Uses(used))
-        yield from coverage.examine(self._uses, options, self._scanned)
-        self._pastes = self._lines_to_paste(survey_of_all)
+            uses.append(coverage.Uses(used))
+        return uses
 
     def _lines_to_paste(self, survey_of_all: survey.Survey) -> Sequence[Paste]:
-        """Return the configuration lines of a check that the daemons on this machine do not end."""
+        """Return the configuration lines of a check, with a time limit that ends it before a daemon
+        on this machine kills it.
+        """
         timeout = self._options.how_read.timeout
         shortest = min((check.seconds for check in self._checks), default=USUAL)
         if timeout >= shortest:
@@ -283,7 +302,7 @@ class Examiner:
 
     def _without_drives(self) -> Finding:
         """Return the finding for a machine without drives; good if the checks of daemons expect none."""
-        if self._results and all(result.state == GOOD for result in self._results):
+        if self._answers and all(result.state == GOOD for result in self._answers):
             return found('drives-none')
         return found('drives-none-found', user=self._user)
 
@@ -302,7 +321,8 @@ class Examiner:
         if sudo_rule.SUBJECT in problems:
             return found('drives-wait-for-sudo')
         smartctl = self._options.how_read.smartctl
-        # the rule was tested with sudo -l, which does not fail for all of these causes
+        # sudo -l allows the call, but sudo can still refuse to run it, for example because of an expired
+        # account; then it prints why
         cause = reports.reason(error.printed, self._user, smartctl)
         return cause or said(error.code, str(error), drives.CHECK)
 

@@ -23,23 +23,23 @@ ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 def history(options: Options, user: str) -> Finding:
     """Read the history as a check does, and return the finding; this may create the directory."""
-    # the directory to create, if one is missing: other users do not look in this user's home
-    advised = options.state_dir or state_directory.PACKAGE
-    # the directory that a check of this user uses
-    used = state_directory.location(options.state_dir) or advised
-    unfit = unfit_mount(used, *mount_of(used), owner=user)
+    # location() is '' for a user without a home directory, who would need the package's directory
+    path = state_directory.location(options.state_dir) or state_directory.PACKAGE
+    unfit = unfit_mount(path, *mount_of(path), owner=user)
     if unfit:
-        return full(used) or unfit  # a full disk prevents writing even now
+        return full(path) or unfit  # a full disk prevents writing even now
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
+        # the directory to create, if one is missing: never in a home, where root's checks do not look
+        advised = options.state_dir or state_directory.PACKAGE
         # without --user, doctor examines the user who runs it
         is_of_person = not options.own.user and is_person(os.geteuid())
         return unusable(error, advised, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
-        is_denied = access.is_denied(f'{used}/{state_directory.HISTORY}')
-        command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
-        return said('history-files-unusable', str(error), path=used)._replace(
+        is_denied = access.is_denied(f'{path}/{state_directory.HISTORY}')
+        command = f'chown -hR {user}: {shlex.quote(path)}' if is_denied else ''
+        return said('history-files-unusable', str(error), path=path)._replace(
             command=command
         )
 
@@ -64,7 +64,9 @@ def _examined(options: Options, user: str) -> Finding:
 
 
 def _in_the_way(folder: str) -> Finding | None:
-    """Return the finding for a directory in the place of one of the history's files; None if there is none."""
+    """Return the finding for a directory in the place of one of the history's files; None if there
+    is none.
+    """
     for name in names_in(folder):
         path = os.path.join(folder, name)
         if os.path.isdir(path):

@@ -49,7 +49,7 @@ def examine(program: str) -> list[Finding]:
 
 
 def check_command(program: str) -> list[Finding]:
-    """Return the finding for an Icinga 2 that does not know the CheckCommand: its file is missing, or
+    """Return why Icinga 2, which does not know the CheckCommand, lacks it: its file is missing, or
     is there but not included. Return [] without Icinga 2.
 
     program: path of this program.
@@ -61,10 +61,10 @@ def check_command(program: str) -> list[Finding]:
     if os.path.lexists(daemons.ROOT + path):
         file = f'{ICINGA}/icinga2.conf'
         return [found('check-command-not-included', path=path, file=file)]
-    # "make install" puts the program into lib/nagios/plugins, beside share
+    finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
+    # "make install" puts the program into lib/nagios/plugins, and a copy of the file into share beside
     share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
     copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
-    finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
     if os.path.isfile(copy):
         command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
         finding = finding._replace(command=f'{command} && systemctl reload icinga2')

@@ -38,8 +38,10 @@ def examine(
     starts = answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
     barriers = access.unreadable(LIMITS) if starts else _barriers(path)
     barrier = next(barriers, None)
-    if barrier or not starts:
-        return finding(path, user, answer, barrier)
+    if barrier:
+        return _blocked(path, user, barrier)
+    if not starts:
+        return not_started(path, user, answer)
     version = answer.stdout.decode(errors='replace').partition(' ')[2]
     return found(
         'program-starts', path=path, user=user, version=clean(version, limit=200)
@@ -50,9 +52,13 @@ def command(path: str) -> tuple[str, ...]:
     """Return the command that starts the program, using this Python if the file itself is not
     executable.
     """
-    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
+    if _lacks_execute_bits(path):
         return sys.executable, path, '-V'
     return path, '-V'
+
+
+def _lacks_execute_bits(path: str) -> bool:
+    return os.path.exists(path) and not os.stat(path).st_mode & 0o111
 
 
 def _barriers(program: str) -> Iterator[Barrier]:
@@ -84,21 +90,23 @@ def _code(barrier: Barrier) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
-    """Return the finding for a program that does not start. barrier: path that prevents it; None if
-    unknown.
-    """
-    if barrier:
-        return found(
-            _code(barrier),
-            user=user,
-            path=path,
-            obstacle=barrier.path,
-            mode=f'{barrier.mode:04o}',
-            owner=barrier.owner,
-            package=os.path.dirname(barrier.path),
-            whom=barrier.whom,
-        )
+def _blocked(path: str, user: str, barrier: Barrier) -> Finding:
+    """Return the finding for a program that does not start because of its rights at a path."""
+    return found(
+        _code(barrier),
+        user=user,
+        path=path,
+        obstacle=barrier.path,
+        mode=f'{barrier.mode:04o}',
+        owner=barrier.owner,
+        # which package-not-readable makes readable
+        package=os.path.dirname(barrier.path),
+        whom=barrier.whom,
+    )
+
+
+def not_started(path: str, user: str, answer: Answer) -> Finding:
+    """Return the finding for a program that does not start although this user may start it."""
     first_line = files.text(path, LARGEST_FILE).partition('\n')[0]
     interpreter = first_line.removeprefix('#!').split(' ')[0]
     if interpreter and not os.path.exists(interpreter):
@@ -109,7 +117,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             interpreter=interpreter,
             python=sys.executable,
         )
-    # the program started, but cannot use a data file of its own package
+    # the program reports this itself if it cannot use a data file of its own package
     if b'[configuration-error]' in answer.stdout:
         # the Debian package and the RPM have the same name
         install = f'{installer().reinstall} monitoring-plugins-check-smart-attributes'
@@ -121,7 +129,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
         user=user,
         path=path,
         reason=f'{reason}: {printed}' if printed else reason,
-        call=shlex.join(command(path)),
+        call=shlex.join(command(path)),  # for an admin who wants to see it fail
     )
 
 
@@ -153,7 +161,7 @@ def examine_smartctl(
         smartctl_calls.check_executable(path, as_root=False, through_sudo=uses_sudo)
     except UsageError as error:
         return _missing(str(error), path)
-    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
+    if _lacks_execute_bits(path):
         return found('smartctl-not-executable', path=path)
     version = None  # this user may not start it
     if os.access(path, os.X_OK):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
@@ -62,7 +62,7 @@ class SudoAnswers(NamedTuple):
 
     @property
     def is_general(self) -> bool:
-        """Return whether sudoers holds all regular expressions of the rule."""
+        """Return whether sudoers holds all regular expressions of the rule of this version."""
         needed = {f'^{expression}$' for expression in self.rule.expressions}
         return needed <= self.arguments
 
@@ -104,8 +104,6 @@ def examine_rule(
         line = smartctl_calls.read_arguments(device.path, device.type)
         if not sudoers.admits(rule.expressions, line):
             uncovered.append(device.address)
-    admits_more = not sudo.refuses([TOO_MUCH])
-    knows_expressions = sudo_rules.knows_expressions(sudo.version())
     answers = SudoAnswers(
         user,
         rule,
@@ -113,15 +111,15 @@ def examine_rule(
         needed=needed,
         refused=refused,
         entries=entries,
-        admits_more=admits_more,
-        knows_expressions=knows_expressions,
+        admits_more=not sudo.refuses([TOO_MUCH]),
+        knows_expressions=sudo_rules.knows_expressions(sudo.version()),
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
         late=sudo.late,
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [next(findings_in_order(answers))]
+    findings = [interpreted(answers)]
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, 'sudo files'))
@@ -131,8 +129,8 @@ def examine_rule(
 def _types_on_request(
     devices: Iterable[Device], entries: Iterable[SudoersEntry]
 ) -> tuple[str, ...]:
-    """Return the device types of the devices and of the present rule that a rule allows only on
-    request.
+    """Return the device types that a rule must be asked to allow: of REQUESTABLE, those of a device,
+    and those in a line of the present rule (entries).
     """
     present_rule = ' '.join(' '.join(entry.commands) for entry in entries)
     used = {base(device).partition(',')[0] for device in devices}
@@ -177,34 +175,46 @@ def _as_root(how: HowRead, user: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
-    """Yield the reasons to renew the rule, the most important first, and last the finding that the
-    rule is good. The examination uses only the first of these.
-    """
-    install = answers.install
-    ours = answers.ours
+def interpreted(answers: SudoAnswers) -> Finding:
+    """Return the most important reason to renew the rule, or else the finding that it is good."""
+    reason = _hindrance(answers) or _unfit_rule(answers)
+    if reason:
+        return reason
+    # else it has a line for each drive, or sudo does not list it
+    code = 'sudo-rule-current' if answers.is_general else 'sudo-rule-sufficient'
+    return found(code, calls=len(answers.needed))
+
+
+def _hindrance(answers: SudoAnswers) -> Finding | None:
+    """Return why sudo does not run the calls of a check; None if it does."""
     if answers.late:
-        yield found('sudo-silent', reason=answers.late, user=answers.user)
+        return found('sudo-silent', reason=answers.late, user=answers.user)
     if answers.refused:
-        yield _because(_refusal(answers), answers, SUBJECT)
+        return _because(_refusal(answers), answers, SUBJECT)
     if answers.files.overriding:
-        yield _because(answers.files.overriding, answers, SUBJECT)
+        return _because(answers.files.overriding, answers, SUBJECT)
+    ours = answers.ours
     if ours and all(entry.needs_password for entry in ours):
-        yield found('sudo-rule-asks-password', install=install)
-    limits = [entry.timeout for entry in ours if entry.timeout is not None]
+        return found('sudo-rule-asks-password', install=answers.install)
+    return None
+
+
+def _unfit_rule(answers: SudoAnswers) -> Finding | None:
+    """Return what is wrong with a rule that allows the calls of a check; None if it is good."""
+    install = answers.install
+    limits = [entry.timeout for entry in answers.ours if entry.timeout is not None]
     needed = answers.rule.timeout
     if limits and min(limits) < needed:
-        yield found(
+        return found(
             'sudo-rule-ends-early', seconds=min(limits), needed=needed, install=install
         )
     if answers.admits_more:
-        yield _too_much(answers)
-    # A literal rule has a line for each drive, which is sufficient.
+        return _too_much(answers)
     has_expressions = any(words.startswith('^') for words in answers.arguments)
-    if has_expressions and not answers.is_general and answers.knows_expressions:
-        yield found('sudo-rule-of-other-version', install=install)
-    code = 'sudo-rule-current' if answers.is_general else 'sudo-rule-sufficient'
-    yield found(code, calls=len(answers.needed))
+    has_other_expressions = has_expressions and not answers.is_general
+    if has_other_expressions and answers.knows_expressions:
+        return found('sudo-rule-of-other-version', install=install)
+    return None
 
 
 def _refusal(answers: SudoAnswers) -> Finding:

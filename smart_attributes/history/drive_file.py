@@ -211,7 +211,7 @@ def parsed(content: bytes, number: int) -> DriveHistory:
         raise Damaged
     head, _, body = content.partition(b'\n')
     if int(head.split()[2]) > VERSION:
-        raise Newer('it is from a newer version of this program')
+        raise Newer
     if _LONG_NUMBER.search(body):
         raise Damaged
     try:
@@ -247,23 +247,19 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         record=Record(number, identity, first_read=first, last_read=last, order=order),
         places=tuple(all_places),
         # null: written by an earlier version
-        verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
+        verdict=LastVerdict(0) if verdict is None else _verdict(verdict),
         series=stored,
         behind_since=behind_since,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
 
 
-def _verdict(
-    time: Any,
-    family: Any,
-    is_disk: Any,
-    rows: Sequence[Any],
-) -> LastVerdict:
-    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged, or
-    TypeError for a number that is none.
+def _verdict(stored: Sequence[Any]) -> LastVerdict:
+    """Return the verdict that _verdict_fields() wrote. Raises Damaged, or another exception for other
+    data.
     """
-    _checked((0, '', False), (time, family, is_disk))
+    *facts, rows = stored
+    time, family, is_disk = _checked((0, '', False), facts)
     if len(rows) > MOST_FINDINGS:
         raise Damaged
     findings = []
@@ -338,26 +334,39 @@ def with_readings(
     history stays as it is. If the clock is behind the history, the readings are stored one second
     after the newest one.
     """
-    is_new = not drive.series  # its last_read is the time of this check
-    is_stored_already = 0 <= drive.record.last_read - now < _SAME_TIME
-    if is_stored_already and not is_new:
+    # without readings, last_read is the time of this check, which has created the record
+    has_readings = bool(drive.series)
+    seconds_ahead = drive.record.last_read - now
+    if has_readings and 0 <= seconds_ahead < _SAME_TIME:
         return drive
     dated = _with_right_times(drive, now)
-    last_read = dated.record.last_read
-    stored_at = now if is_new else max(now, last_read + 1)
-    # the series as they are if this check has no number for them
-    unread = {}
-    for key, before in dated.series.items():
-        unread[key] = before._replace(last_seen=before.last_seen or last_read)
-    all_series = dict(unread)
-    for observation in filter(_is_storable, observations):
-        key = observation.key
-        all_series[key] = _grown(unread.get(key), observation, now=stored_at)
+    stored_at = now
+    if has_readings:
+        stored_at = max(now, dated.record.last_read + 1)
     return dated._replace(
         record=_read_again(dated.record, identity, stored_at),
-        series=all_series,
+        series=_with_observations(dated, observations, stored_at),
         verdict=verdict,
     )
+
+
+def _with_observations(
+    drive: DriveHistory, observations: Sequence[Observation], now: int
+) -> AllSeries:
+    """Return the series of a drive with the numbers of this check.
+
+    A series without a number now keeps its points. Its last_seen was 0 as long as each check of the
+    drive had a number for it, and becomes the time of the last of these checks.
+    """
+    before = {}
+    for key, stored in drive.series.items():
+        last_seen = stored.last_seen or drive.record.last_read
+        before[key] = stored._replace(last_seen=last_seen)
+    after = dict(before)
+    for observation in filter(_is_storable, observations):
+        key = observation.key
+        after[key] = _grown(before.get(key), observation, now)
+    return after
 
 
 def _is_storable(observation: Observation) -> bool:
@@ -373,22 +382,18 @@ def _grown(
 ) -> Series:
     """Return a series with a number of this check. before: the series until now, with the time when
     it was last seen; None: it is new.
-
-    A series for hysteresis (LATELY) keeps only the peaks of the last day.
     """
     pace = observation.pace
-    gap = observation.gap
     number = float(observation.number)
     if before is None:
-        return Series(pace, (Point(now, number, gap),))
-    # when the number of the newest point was last seen
-    last_seen = now - gap if gap else before.last_seen
+        return Series(pace, (Point(now, number, observation.gap),))
+    last_seen = before.last_seen
+    if observation.gap:
+        last_seen = now - observation.gap
     history = History(before.points, last_seen)
     points = series.extended(pace, history, number=number, now=now)
-    if pace == series.LATELY and points != before.points:
-        # latest() is empty if all points are recent
-        recent = series.latest(History(points), now, series.SPAN) or points
-        points = tuple(series.peaks(recent))
+    if pace == series.LATELY:
+        points = series.peaks_of_day(points, now)
     return Series(pace, points)
 
 
@@ -477,11 +482,13 @@ def split(drive: DriveHistory) -> tuple[DriveHistory, AllSeries]:
 
 
 def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
-    """Return the series of NUMBER.days with newer points, thinned. now: seconds since 1970."""
+    """Return the series to store in NUMBER.days, thinned: those that it has (*before*), with the
+    points that leave NUMBER.drive (*newer*). now: seconds since 1970.
+    """
     result = dict(before)
     for key, stored in newer.items():
-        earlier = before.get(key, stored)
-        by_time = {point.time: point for point in (*earlier.points, *stored.points)}
+        old_points = before[key].points if key in before else ()
+        by_time = {point.time: point for point in (*old_points, *stored.points)}
         points = _not_after(sorted(by_time.values()), now + SLACK)
         thin = thinned(points, _monthly_until(points, now), stored.pace)
         result[key] = stored._replace(points=tuple(thin))
@@ -503,29 +510,28 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         place for place in drive.places if not place.gone or place.gone > long_ago
     ]
     # Of too many places, those that the drive has left are dropped first.
-    left_first = sorted(places, key=lambda place: place.gone == 0)
-    dropped = left_first[:-MOST_PLACES]
-    return drive._replace(
-        series=kept, places=tuple(place for place in places if place not in dropped)
-    )
+    if len(places) > MOST_PLACES:
+        places.sort(key=lambda place: place.gone == 0)
+    return drive._replace(series=kept, places=tuple(places[-MOST_PLACES:]))
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
-    """Return a series with fewer old points.
+    """Return a series with fewer old points, or as it is.
 
-    The first check of a day (is_new_day) reduces the points before _monthly_until() to one per month.
-    If a series of changes has more than MANY points, each check does so, and reduces later points to
-    one per day, except those of the last KEPT_WHOLE seconds.
+    points                              first check of a day   any check, if many changes
+    before _monthly_until()             one of each month      one of each month
+    until KEPT_WHOLE seconds ago        all                    one of each day
+    newer                               all                    all
+
+    many changes: a series of changes has more than MANY points.
     """
     points = stored.points
-    monthly_until = _monthly_until(points, now)
-    if stored.pace == series.CHANGE and len(points) > series.MANY:
-        kept_from = now - KEPT_WHOLE
-    elif is_new_day:
-        kept_from = monthly_until
-    else:
+    has_many_changes = stored.pace == series.CHANGE and len(points) > series.MANY
+    if not (is_new_day or has_many_changes):
         return stored
-    older = [point for point in points if point.time < kept_from]
+    monthly_until = _monthly_until(points, now)
+    whole_since = now - KEPT_WHOLE if has_many_changes else monthly_until
+    older = [point for point in points if point.time < whole_since]
     newer = points[len(older) :]
     fewer = thinned(older, monthly_until, stored.pace)
     return stored._replace(points=(*fewer, *newer))
@@ -547,8 +553,8 @@ def _monthly_until(points: Sequence[Point], now: int) -> int:
 def thinned(points: Sequence[Point], monthly_until: int, pace: int) -> list[Point]:
     """Return the points to keep: one of each month until *monthly_until*, then one of each day.
 
-    For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies
-    afterwards.
+    pace: of the series. For HIGHEST, the highest point is kept; otherwise the last point, whose
+    number still applies afterwards.
     """
     kept: dict[tuple[int, int], Point] = {}  # by length and number of the period
     for point in points:

@@ -44,9 +44,8 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int  # seconds since 1970
     last_read: int
-    order: int = (
-        0  # its number among all drives of the history: 1 for the first that came
-    )
+    # 1 for the drive that came to the history first, 2 for the next one
+    order: int = 0
 
 
 class Match(NamedTuple):
@@ -68,13 +67,13 @@ class DrivePlace(NamedTuple):
     # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
     slot: str = ''
     machine: str = ''  # checksum of the ID of the machine
-    # the highest Record.order in the history when the drive was found gone, 0: it is still here; a
-    # drive with a higher order came later, whatever the clock says
+    # the highest Record.order in the history when the drive was found gone; 0: it is still here. A
+    # drive with a higher order came after this one had left, whatever the clock says
     newest_order: int = 0
     last: int = 0  # when a check last found the drive here
     is_first: bool = False  # the drive was new to the history when it came here
-    # number of the check that found the drive gone, counted from 1 for the first check that found a
-    # drive gone, whatever the clock says; 0: it is still here
+    # of two places, the one with the higher number was left later, whatever the clock says: 1 for the
+    # first check that found a drive gone, 2 for the next such check; 0: it is still here
     departure: int = 0
 
     @property
@@ -181,8 +180,8 @@ def updated(
     indistinguishable.
     slots: address -> slot, if known. newest_order: the highest Record.order before this run.
     """
-    after = {}
     departure = 1 + max((place.departure for place in places), default=0)
+    after = {}
     for place in places:
         key = place.address, place.drive
         if not place.gone and _has_left(place, drive_at, scope):
@@ -197,12 +196,12 @@ def updated(
             continue
         key = address, drive
         current = after.get(key)
-        if current is None or current.gone:
-            after.pop(
-                key, None
-            )  # if the drive comes again, its new entry is the last one
-            is_first = current.is_first if current else drive not in recorded
-            current = DrivePlace(address, drive, now, is_first=is_first)
+        if current is None:
+            current = DrivePlace(address, drive, now, is_first=drive not in recorded)
+        elif current.gone:
+            # The drive is back. Nothing else stays of the earlier entry, and the new one is the last.
+            del after[key]
+            current = DrivePlace(address, drive, now, is_first=current.is_first)
         after[key] = current._replace(
             is_scanned=current.is_scanned or scope.is_scan,
             slot=slots.get(address) or current.slot,
@@ -249,58 +248,61 @@ def with_successors(
     places: Sequence[DrivePlace],
     records: Mapping[int, Record],
 ) -> list[Change]:
-    """Return the changes, with a successor for each missing drive of a controller that has got at
-    least as many new drives since.
+    """Return the changes; a missing drive becomes "replaced" if _one_for_one() finds its successor
+    among the drives of the same controller.
 
-    A RAID controller gives a new drive a new number, so it is at another address. With fewer new
-    drives, it is not known which of the missing ones were replaced; see _one_for_one().
+    A RAID controller gives a new drive a new number, so it is at another address.
     """
     missing: dict[str, list[DrivePlace]] = {}  # by controller
     for change in changes:
         controller = change.place.controller
         if change.kind == 'missing' and controller:
             missing.setdefault(controller, []).append(change.place)
-    known = {change.successor for change in changes}
+    with_predecessor = {change.successor for change in changes}
     successors = {}
-    for controller, left in missing.items():
-        there = {place.drive for place in places if place.controller == controller}
-        drive_by_order = {records[drive].order: drive for drive in there - known}
-        successors.update(_one_for_one(left, drive_by_order))
+    for controller, places_left in missing.items():
+        ever_there = {place.drive for place in places if place.controller == controller}
+        candidates = [records[drive] for drive in ever_there - with_predecessor]
+        successors.update(_one_for_one(places_left, candidates))
     result = []
     for change in changes:
-        successor = successors.get(change.place.drive)
-        if successor is None:
-            result.append(change)
-        else:
-            result.append(change._replace(kind='replaced', successor=successor))
+        successor = successors.get(change.place.drive, change.successor)
+        kind = 'replaced' if successor else change.kind
+        result.append(change._replace(kind=kind, successor=successor))
     return result
 
 
 def _one_for_one(
-    missing: Sequence[DrivePlace], drive_by_order: Mapping[int, int]
+    missing: Sequence[DrivePlace], candidates: Sequence[Record]
 ) -> dict[int, int]:
-    """Return the successor of each missing drive of one controller, as far as it is known.
+    """Return the successors of the missing drives of one controller: drive -> its successor.
 
-    missing: the places that these drives have left. drive_by_order: the drives that have ever been
-    at this controller and have no other predecessor, by Record.order.
+    missing: the places that these drives have left. candidates: all drives that have ever been at
+    this controller and have no other predecessor. It is not known which drive replaces which, so
+    nothing is returned until as many have come as are missing; they count in the order in which they
+    left and came:
 
-    As soon as as many new drives have come as are missing, they replace these, in the order in which
-    they came. If A left after the drive with order 3 had come, and B after that with order 5, the
-    drive with order 4 replaces A, that with order 5 none, and that with order 6 replaces B.
+        A leaves    A is missing
+        B leaves    A and B are missing
+        X comes     not known: X may replace A or B
+        Y comes     X replaces A, Y replaces B
+        Z comes     no drive is missing, so Z replaces none
     """
     successors: dict[int, int] = {}
-    free = []  # new drives that have replaced none so far
-    by_departure = sorted(missing, key=attrgetter('newest_order'))
-    for order in sorted(drive_by_order):
-        free.append(drive_by_order[order])
+    newcomers: list[int] = []
+    in_order_of_leaving = sorted(missing, key=attrgetter('newest_order'))
+    for candidate in sorted(candidates, key=attrgetter('order')):
         waiting = [
             place.drive
-            for place in by_departure
-            if place.newest_order < order and place.drive not in successors
+            for place in in_order_of_leaving
+            if place.newest_order < candidate.order and place.drive not in successors
         ]
-        if len(free) >= len(waiting):
-            successors.update(zip(waiting, free))
-            free = []
+        if not waiting:
+            continue
+        newcomers.append(candidate.number)
+        if len(newcomers) == len(waiting):
+            successors.update(zip(waiting, newcomers))
+            newcomers = []
     return successors
 
 
@@ -311,20 +313,22 @@ def _change(
     records: Mapping[int, Record],
     now: int,
 ) -> Change | None:
-    """Return what happened to a drive that left a place; None if another service still reads it
-    at another place.
+    """Return what happened to a drive that left a place. here: the present place of each drive that
+    has one.
+
+    it is at another place, where it was found after it had left   moved
+    it is at another place, where a check found it later           None: another service reads it
+    another drive came into its slot or to its address             replaced
+    anything else                                                  missing
     """
-    other = here.get(place.drive)
-    if other is not None:
-        # The times of *place* can be later than now, if the clock was set back; therefore a drive
-        # that this run has read is tested first.
-        is_read_now = other.last == now
-        came_now = is_read_now and other.first == now
-        came_after_leaving = came_now or other.first >= place.gone
-        if came_after_leaving:
-            return Change('moved', place, now_at=other.address)
-        was_seen_there_later = is_read_now or other.last > place.last
-        if was_seen_there_later:
+    present = here.get(place.drive)
+    if present is not None:
+        # What this run found is later than all other times, even if a clock was ahead before.
+        came_now = present.first == now
+        if came_now or present.first >= place.gone:
+            return Change('moved', place, now_at=present.address)
+        is_read_now = present.last == now
+        if is_read_now or present.last > place.last:
             return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
@@ -335,27 +339,28 @@ def _change(
 def _successor(
     place: DrivePlace, places: Sequence[DrivePlace], records: Mapping[int, Record]
 ) -> int | None:
-    """Return the drive that has come into the slot or to the address that a drive has left; None
-    if there is none.
+    """Return the first drive that replaced the one that has left a place; None if there is none.
 
-    At the same address, it must be new to the history and have come to this address first, because
-    the device names of known drives can change. It replaces the drive that left the address last.
+    In the same slot, this is a drive that is new to the history since then, or that is there now. At
+    the same address, it must have been new to the history when it came to this address, because the
+    device names of known drives can change.
     """
     others = [other for other in places if other.drive != place.drive]
-    at_address = [other for other in others if other.address == place.address]
-    left_later = [other for other in at_address if other.departure > place.departure]
-    # A drive that came even later replaces a drive that left later.
-    highest_order = min((other.newest_order for other in left_later), default=LATEST)
-    successors = []
+    # A drive that came after the next drive had left this address replaces that drive.
+    next_departures = [
+        other.newest_order
+        for other in others
+        if other.address == place.address and other.departure > place.departure
+    ]
+    newest_at_next_departure = min(next_departures, default=LATEST)
+    orders = {}  # of the successors, by drive
     for other in others:
         order = records[other.drive].order
         came_later = order > place.newest_order
-        if place.slot != '' and other.slot == place.slot:
-            # a drive that came earlier, to another place, can be in the slot now
-            is_successor = came_later or not other.gone
-        else:
-            is_new_there = other.is_first and other.address == place.address
-            is_successor = is_new_there and came_later and order <= highest_order
-        if is_successor:
-            successors.append(other.drive)
-    return min(successors, key=lambda drive: records[drive].order, default=None)
+        in_slot = place.slot != '' and other.slot == place.slot
+        replaced_in_slot = in_slot and (came_later or not other.gone)
+        came_new = other.address == place.address and other.is_first
+        came_next = came_later and order <= newest_at_next_departure
+        if replaced_in_slot or (came_new and came_next):
+            orders[other.drive] = order
+    return min(orders, key=orders.__getitem__, default=None)

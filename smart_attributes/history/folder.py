@@ -133,7 +133,8 @@ def _in_child(
     pipe.send(user=state.user, is_there=os.path.lexists(path_of(state)))
     _become(state)
     work(state)
-    # The rest of the pipe may wait for the check, which must not keep the next child waiting.
+    # Child now sends the rest of the pipe, which can wait for the check. The next child must not wait
+    # for that, so the lock ends here; after the early returns, it ends with this process.
     if lock is not None:
         os.close(lock)
 
@@ -163,7 +164,8 @@ def _lock(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     """Wait until the previous child of this kind and user has ended; return the locked file, None
     without locks.
 
-    A reading child also sends the failure that a hung changing child has caused.
+    A reading child also sends the reason in the lock file of changing children. It is there if one
+    of these hangs, see _lock_for_changes().
     """
     name = f'history-{crc32(os.fsencode(state_dir)):08x}'
     changing_lock = f'{name}.{CHANGING}'
@@ -178,10 +180,12 @@ def _lock(state_dir: str, kind: str, pipe: Pipe) -> int | None:
 
 
 def _lock_for_changes(name: str, state_dir: str) -> int | None:
-    """Wait until the previous changing child has ended; return the locked file, None without locks.
+    """Wait until the changing child of the previous check has ended; return the locked file, None
+    without locks.
 
-    If that child does not end, end this process, and leave a reason in the lock file. It is written
-    only once, so the time of the file shows since when nothing could be written.
+    If that child does not end, the disk hangs: leave a reason in the lock file, and end this process.
+    The reason is written only once, so the time of the file shows since when nothing could be
+    written.
     """
     try:
         lock = child.opened_lock(name, state_dir)
@@ -192,7 +196,7 @@ def _lock_for_changes(name: str, state_dir: str) -> int | None:
             os.write(lock, b'the disk does not answer; to see why, run: dmesg -T')
     except (OSError, state_directory.Unusable):
         return None
-    os._exit(1)
+    os._exit(1)  # not locked: the previous child hangs
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -314,10 +318,9 @@ def number_in(name: str) -> int | None:
 
 
 def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
-    """Yield the name and content of each NUMBER.drive, also of a missing one that has a former
-    version, and the former version of each damaged or missing one.
-
-    Raises OSError.
+    """Yield the files of each drive by name: NUMBER.drive and, if this is damaged or missing,
+    NUMBER.former. A file that cannot be read is yielded with its fault; a NUMBER.former that is
+    missing is not. Raises OSError.
     """
     names = _names(path)
     numbers = set()
@@ -388,8 +391,8 @@ def change(
     return its result.
 
     state_dir: the argument of --state-dir. Raises HistoryUnusable if *changing* raises an exception
-    or the directory cannot be used. The same if this takes longer than *seconds*; the child then
-    continues alone. See _outcome() for what the next check learns of a failure.
+    or the directory cannot be used, and if this takes longer than *seconds*; the child is then left
+    to end alone. See _outcome() for what the next check learns of a failure.
     """
     writer = Child(
         lambda pipe: _in_child(
@@ -402,8 +405,8 @@ def change(
     )
     has_ended = writer.wait(time.monotonic() + seconds)
     writer.leave(ends=False)
-    path = state_dir or 'the state directory'
-    for values, _ in writer.messages():
+    path = state_dir or 'the state directory'  # until the child has sent it
+    for values, _ in writer.messages():  # that were received in time
         path = values.get('path', path)
         if 'fault' in values:
             raise HistoryUnusable(values['fault'])
@@ -437,9 +440,9 @@ def _outcome(
         return {'result': result}  # the lock ends with this process
     except Exception as error:  # the parent reports it
         reason = _reason(path, error)
-    # On a full disk, the file stays empty, but its time still shows when the failure began. The file
-    # cannot be written if an earlier failure has left it, or if the disk is read-only, which the next
-    # check finds out itself.
+    # The time of the file shows since when nothing could be written, so the file of an earlier failure
+    # stays as it is: _write_file() fails if it is there. On a full disk, the file is empty. On a
+    # read-only disk, there is no file; the next check sees by itself that it cannot write.
     with suppress(OSError):
         _write_file(f'{path}/{NOT_WRITTEN}', reason.encode(errors='replace'))
     return {'fault': reason}
@@ -453,8 +456,8 @@ def apply(
 ) -> None:
     """Replace the files of drives, and rename damaged files. now: seconds since 1970.
 
-    replaced: for the number of each drive, the new content by the ending of the file; the last
-    ending is DRIVE. set_aside: the names of damaged files. A failure with the files of one drive
+    replaced: for the number of each drive, the new content by the ending of the file: DRIVE, and
+    DAYS if that file changes, too. set_aside: the names of damaged files. A failure with the files of one drive
     changes nothing about the others. Raises the first OSError.
     """
     failures = []
@@ -477,19 +480,22 @@ def apply(
 
 
 def _replace(stem: str, contents: Mapping[str, bytes]) -> None:
-    """Replace the files of a drive after all new ones are on the disk. Raises OSError."""
+    """Replace the files of a drive after all new ones are on the disk. contents: as in apply().
+    Raises OSError.
+    """
     for ending, content in contents.items():
         new = f'{stem}{ending}{_NEW}'
         _remove(new)  # of a check that was killed
         _write_file(new, content)
         files.flush(new)
-    for ending in contents:
-        if ending == DRIVE:
-            _keep_former(f'{stem}{DRIVE}', f'{stem}{FORMER}')
-        os.rename(f'{stem}{ending}{_NEW}', f'{stem}{ending}')
-        if ending == DAYS:
-            # must be on the disk first: the new NUMBER.drive no longer has these points
-            files.flush(os.path.dirname(stem))
+    if DAYS in contents:
+        os.rename(f'{stem}{DAYS}{_NEW}', f'{stem}{DAYS}')
+        # The new NUMBER.drive lacks the points that are now in NUMBER.days. So if the power fails, it
+        # must not be on the disk before NUMBER.days.
+        files.flush(os.path.dirname(stem))
+    current = f'{stem}{DRIVE}'
+    _keep_former(current, f'{stem}{FORMER}')
+    os.rename(f'{current}{_NEW}', current)
 
 
 def remove(path: str, number: int) -> None:
@@ -501,7 +507,7 @@ def remove(path: str, number: int) -> None:
 
 
 def _write_file(path: str, content: bytes) -> None:
-    """Write a new file. Raises OSError."""
+    """Write a new file. Raises OSError, also if it is there already."""
     descriptor = os.open(path, _FLAGS_WRITING, _MODE)
     with open(descriptor, 'wb') as file:
         os.fchmod(descriptor, _MODE)  # regardless of the umask of root
@@ -525,16 +531,17 @@ def _set_aside(path: str, name: str, now: int) -> None:
 
 
 def _keep_former(current: str, former: str) -> None:
-    """Make *former* a second name of the current file, which is then replaced.
-
-    A file system without links keeps no former version.
+    """Make *former* a second name of the current file, so that its content stays when the caller
+    replaces *current*. A file system without links keeps no former version.
     """
+    new = former + _NEW
     with suppress(OSError):
-        _remove(former + _NEW)
-        os.link(current, former + _NEW, follow_symlinks=False)
-        os.rename(former + _NEW, former)
-        # rename() does nothing if both are the same file, after a check was killed
-        _remove(former + _NEW)
+        _remove(new)
+        os.link(current, new, follow_symlinks=False)
+        os.rename(new, former)
+        # If a check was killed after this line, *former* was the current file already: rename() then
+        # does nothing, and leaves *new*.
+        _remove(new)
 
 
 def _remove(path: str) -> None:

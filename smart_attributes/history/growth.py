@@ -104,7 +104,8 @@ def alert(
         for rule in rules
         if not rule.times or is_hasty(history, rule, now=now, age=age)
     ]
-    # A level can rise and fall: a number that must not fall, or a temperature.
+    # Spare blocks, capacitors and temperatures are levels, which go up and down; all other metrics
+    # are counters.
     is_level = falls or reading.unit == 'C'
     grown = worst(history, applying, now=now, is_level=is_level, falls=falls)
     if grown is None:
@@ -158,7 +159,7 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
     this number of seconds, after which they count as noticed.
 
     If a number fell for less than a day, such as to 0, its return does not count as a rise: 5, 0, 6
-    within a day rises from 5 to 6.
+    within a day rises from 5 to 6. Only a complete return counts as such: 5, 0, 3 rises from 0 to 3.
     """
     result = []
     points = history.points
@@ -209,6 +210,7 @@ def _lasted(history: History, index: int) -> int:
     start = history.points[index]
     for later in history.points[index + 1 :]:
         if later.number < start.number:
+            # of the number before *later*, which was still as high
             last_seen = later.time - later.gap
             return last_seen - start.time
     return history.last_read - start.time
@@ -269,7 +271,9 @@ def _level_change(
     """Return the largest change of a level that causes an alert; None if there is none.
 
     A change for the worse took place within rule.within seconds, and ended at most rule.held seconds
-    ago. Only the part of it that still lasts counts, and it must exceed the noise of the level.
+    ago. It causes an alert if two sizes are large enough:
+    - from before the change until now, the size that is reported: larger than the noise of the level
+    - the part of it that was reached in this time and still lasts: above the limit of the rule
 
     falls: lower levels are worse, else higher levels.
     """
@@ -287,8 +291,8 @@ def _level_change(
     for (since, level_before), (noticed, level_at_end) in _periods(steady, rule, now):
         size = sign * (level_now - level_before)
         size_at_end = sign * (level_at_end - level_before)
-        # the smaller one: without what was reversed after the period, or added after it
-        state = state_of(rule, min(size, size_at_end))
+        lasting_size = min(size, size_at_end)
+        state = state_of(rule, lasting_size)
         if size > _ABOVE_NOISE * noise and state is not State.OK:
             changes.append(
                 Growth(
@@ -318,9 +322,9 @@ def _readings(history: History) -> Iterator[_LevelReading]:
 
 
 def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
-    """From the third reading on, yield the time of each change and the median of the newest three
-    numbers at that time. A number that was read again counts as two readings, which outweigh any
-    third one.
+    """Yield the time of each change and the median of the newest three readings at that time, as
+    soon as there are three. A number that was read again counts as two readings: it is the median,
+    whatever the third reading is, and even without a third one.
     """
     newest = []
     for time, number, is_again in read:
@@ -328,7 +332,6 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
         if is_again:
             newest.append(number)
         newest = newest[-_MEDIAN_OF:]
-        # two numbers, of which one was read again, are equal
         if len(newest) == _MEDIAN_OF or is_again:
             yield time, sorted(newest)[len(newest) // 2]
 
@@ -353,9 +356,12 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
 def _periods(
     steady: Sequence[tuple[int, float]], rule: GrowthRule, now: int
 ) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield the begin and the end of each period that ends now, or that ends with a change in the
-    last rule.held seconds. A period begins with the number that was valid rule.within seconds
-    before its end, or with the oldest point.
+    """Yield the begin and the end of each period in which a rule looks for a change, each as a time
+    and a number. A period ends at a change in the last rule.held seconds, or now. It begins with the
+    number that was valid rule.within seconds before its end, or with the oldest number.
+
+    steady: the time of each change and the number since then, oldest first, as _medians() yields
+    them; at least one.
     """
     ends = [(time, number) for time, number in steady if time > now - rule.held]
     ends.append((now, steady[-1][1]))
@@ -379,11 +385,10 @@ def is_hasty(
     this period. False if the history is too short, or if the counter has not risen.
     """
     start = now - rule.within
-    in_period = [point.number for point in history.points if point.time > start]
     before = [point.number for point in history.points if point.time <= start]
-    if not (in_period and before and age):
+    if not (before and age):
         return False
-    used = in_period[-1]
+    used = history.points[-1].number
     grown = used - before[-1]
     speed = grown / rule.within  # per cent per second; the average is used / age
     if grown <= 0 or speed <= rule.times * used / age:

@@ -15,7 +15,9 @@ from ..words import clean
 from . import series
 from .series import History, Key, Observation
 
-_RECENT, _HELD = 'recent', 'held'  # separate series that are stored for hysteresis
+# Two series that are stored beside that of a metric with hysteresis: the numbers of the last day, and
+# the results of held(). From these, held() decides how long a limit stays exceeded.
+_RECENT, _HELD = 'recent', 'held'
 # Falls up to these amounts are ignored: in base units, or as a share of the number. 1 % of wear may
 # be rounding.
 LEAST: Mapping[str, tuple[float, float]] = {
@@ -27,8 +29,8 @@ LEAST: Mapping[str, tuple[float, float]] = {
 }
 # 16-bit counters wrap around after 65,536 h, and on old Seagate disks after 78,187 h
 RUNS_OVER = 65000 * HOUR
-# The former numbers of a counter that was lower than before are a separate series. Its metric ends
-# with this, and its definition is Fall.firmware.
+# The former numbers of a counter that was set back are a series of their own. Its metric ends with
+# this. Its definition is Fall.firmware, because a series stores no other text.
 _SET_BACK = ', set back'
 
 
@@ -77,10 +79,11 @@ def observations(
         result.append(Observation(series_key, number, pace))
         has_hysteresis = reading.metric in series.MARGINS
         if past and reading.judged and has_hysteresis:
-            recent_key = _beside(reading, _RECENT)
-            result.append(Observation(recent_key, number, series.LATELY))
-            held_key = _beside(reading, _HELD)
-            result.append(Observation(held_key, held(past, reading), series.LATELY))
+            numbers = {_RECENT: number, _HELD: held(past, reading)}
+            for name, number_of_series in numbers.items():
+                result.append(
+                    Observation(_beside(reading, name), number_of_series, series.LATELY)
+                )
     return tuple(result)
 
 
@@ -164,8 +167,8 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
             continue
         stored = list(_stored_falls(past, reading))
         new = _new_fall(past, reading, firmware)
-        # A series with one point a day has the former number until the next day, so that each
-        # check finds a fall again that is stored already.
+        # The newest point of a counter with one point a day stays the higher number until the next
+        # day, so each check finds the fall again, which the first of them has stored.
         if new and new.before not in [fall.before for fall in stored]:
             stored.append(new)
         all_falls += stored
@@ -183,7 +186,7 @@ def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
                 before=point.number,
                 since=point.time - point.gap,
                 noticed=point.time,
-                firmware=series_key.definition,
+                firmware=series_key.definition,  # see _SET_BACK
             )
 
 
@@ -213,19 +216,16 @@ def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
 def former_numbers(
     past: Past, readings: Sequence[Reading], firmware: str
 ) -> tuple[Observation, ...]:
-    """Return the former number, to be stored, of each counter that this check is the first to find
-    lower than before; () if there is none. Its gap is the time since the former number was last seen.
+    """Return what to store of each counter reset that this check notices: the number before the
+    reset, and how long ago this was last seen. () if there is none; firmware: as for falls().
     """
-    return tuple(
-        Observation(
-            Key(fall.reading.metric + _SET_BACK, definition=fall.firmware),
-            fall.before,
-            pace=series.CHANGE,
-            gap=past.now - fall.since,
-        )
-        for fall in falls(past, readings, firmware)
-        if fall.noticed == past.now
-    )
+    result = []
+    for fall in falls(past, readings, firmware):
+        if fall.noticed == past.now:
+            series_key = Key(fall.reading.metric + _SET_BACK, definition=fall.firmware)
+            gap = past.now - fall.since
+            result.append(Observation(series_key, fall.before, series.CHANGE, gap))
+    return tuple(result)
 
 
 def fall_note(fall: Fall) -> Coded:

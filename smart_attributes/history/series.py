@@ -77,7 +77,8 @@ class Point(NamedTuple):
 
     time: int  # seconds since 1970
     number: float  # in the metric's base unit
-    # seconds since the previous number was last seen; 0 for the first point
+    # seconds before *time* at which the previous number was last seen: a number is valid from its
+    # *time* to the time minus the gap of the next point; 0 for the first point
     gap: int = 0
 
 
@@ -85,7 +86,9 @@ class Key(NamedTuple):
     """The identity of a series within its drive."""
 
     metric: str
-    definition: str  # "attribute 5, raw, 512B"; a different text is a different series
+    # "attribute 5, raw, 512B"; a different text is a different series. For a metric that ends with
+    # ", set back", this is Fall.firmware instead, see past.falls()
+    definition: str
 
 
 class History(NamedTuple):
@@ -101,7 +104,8 @@ class Observation(NamedTuple):
     key: Key
     number: float
     pace: int
-    # seconds since the previous number was last seen, if the series does not show this
+    # seconds since the previous number was last seen, if the caller knows this better than the
+    # series, which then gets it as Point.gap; 0: the series knows
     gap: int = 0
 
 
@@ -137,14 +141,19 @@ def with_reading(history: History, number: float, now: int) -> History:
     )
 
 
-def latest(history: History, now: int, span: int) -> list[Point]:
-    """Return the points of the last *span* seconds and the point before them; [] if the history
-    is shorter.
+def latest(points: Sequence[Point], now: int) -> Sequence[Point]:
+    """Return the points of the last day (SPAN), and the point before them, whose number was valid when
+    this day began; () if there is no such point.
     """
-    older = [point for point in history.points if point.time <= now - span]
-    if not older:
-        return []
-    return [older[-1], *history.points[len(older) :]]
+    older = [point for point in points if point.time <= now - SPAN]
+    return points[len(older) - 1 :] if older else ()
+
+
+def peaks_of_day(points: tuple[Point, ...], now: int) -> tuple[Point, ...]:
+    """Return the points that level() needs: the peaks of the last day, and the number before it if
+    this was a peak, too.
+    """
+    return tuple(peaks(latest(points, now) or points))
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
@@ -169,17 +178,23 @@ def level(
     recent: History,
     now: int,
 ) -> float:
-    """Return the number to compare with limits: *number*, or a higher one, so that a limit stays
+    """Return the number to compare with limits: *number*, or a higher one, which keeps a limit
     exceeded until the number has been *margin* below it for a day, or is AT_ONCE below it.
 
     number: the reading of this check. before: the result of this function at the previous check.
     recent: the readings of the last day, including that of this check.
 
-    With a margin of 3 and numbers of 55, then 51 for more than a day, the result is 55 on the first
-    day, then 54.
+    With a margin of 3:
+
+    number        before   AT_ONCE above   margin above the day's highest   result
+    55            50       65              -                                55
+    51            55       61              58                               55
+    51, a day on  55       61              54                               54
+    44            54       54              54                               54
+    40            54       50              54                               50
     """
-    held = min(before, number + AT_ONCE)
-    day = latest(recent, now, SPAN)
+    upper_bounds = [before, number + AT_ONCE]
+    day = latest(recent.points, now)
     if day:
-        held = min(held, max(point.number for point in day) + margin)
-    return max(number, held)
+        upper_bounds.append(max(point.number for point in day) + margin)
+    return max(number, min(upper_bounds))

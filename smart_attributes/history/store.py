@@ -481,18 +481,18 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
         number = folder.number_in(name)
         if number is None or name.endswith(FORMER):
             continue
+        if file.code == folder.TOO_MUCH:
+            untouched[number] = file.fault
+            continue
         try:
             drives[number] = _drive_in(file, number)
         except Newer:
             untouched[number] = NEWER
         except Damaged as error:
-            if file.code == folder.TOO_MUCH:
-                untouched[number] = file.fault
-                continue
             damaged[number] = str(error) or 'its content is damaged'
+            # if it is missing, it counts as empty, which is damaged, too
+            former = stored.get(f'{number}{FORMER}', StoredFile())
             with suppress(Newer, Damaged):
-                # an empty file is damaged, too
-                former = stored.get(f'{number}{FORMER}', StoredFile())
                 drives[number] = _drive_in(former, number)
     return Parsed(drives, damaged, untouched)
 
@@ -551,9 +551,9 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
         loss = 'the numbers of earlier days are lost'
     elif drive is None:
         loss = 'it starts again when the drive is next read'
-    elif drive.record.first_read < moment:
+    elif drive.record.first_read < moment:  # of the former version, which was used
         loss = 'the readings of one check may be lost'
-    else:
+    else:  # the drive was new to the history afterwards
         loss = 'its earlier increases cannot be detected'
     return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 

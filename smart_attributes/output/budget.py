@@ -118,14 +118,13 @@ def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
 
     is_all: not only those that are graphed by default.
     """
-    reported = {
-        judgement.reading.metric
-        for judgement in verdict.judgements
-        if judgement.graphed or is_all
-    }
-    # not reported now, but by other checks of a drive that reports the metric in *beside*
-    later = [name for name in definitions if definitions[name].beside in reported]
-    return reported.union(later)
+    possible = set()
+    for judgement in verdict.judgements:
+        if judgement.graphed or is_all:
+            possible.add(judgement.reading.metric)
+    # Other checks of this drive can report a metric that Metric.beside connects with a reported one.
+    later = [name for name in definitions if definitions[name].beside in possible]
+    return possible.union(later)
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
@@ -142,23 +141,27 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) ->
 
 
 def fitted(
-    text: OutputText, missing: Sequence[str], limit: int, fixed: Sequence[str]
+    text: OutputText,
+    missing: Sequence[str],
+    limit: int,
+    first_line: str,
+    values: Sequence[str],
 ) -> list[str]:
     """Return the lines that fit, and a line about the omitted lines and metrics, if there are any.
 
-    missing: omitted metrics. limit: bytes of the whole output. fixed: what is printed in any case,
-    the first line, and then each value of the perfdata.
+    missing: omitted metrics. limit: bytes of the whole output. first_line, and *values*, those of the
+    perfdata, are printed in any case.
     """
-    room = limit - sum(map(size, fixed)) - ROOM_TO_SAY_SO
+    room = limit - sum(map(size, [first_line, *values])) - ROOM_TO_SAY_SO
     lines = [*text.checks, *text.drives, *text.notes]
     kept = lines if sum(map(size, lines)) <= room else _most_important(text, room)
     omitted = []
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        has_perfdata = len(fixed) > 1
-        all_of_it = '' if has_perfdata else 'all '
-        names = listed(missing, len(first(missing, NAMED)))
+        named = first(missing, NAMED)
+        names = listed(missing, len(named))  # "temperature, pending and 3 more"
+        all_of_it = '' if values else 'all '
         omitted.append(f'{all_of_it}perfdata of all drives for {names}')
     if not omitted:
         return kept

@@ -190,13 +190,13 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
 
 
 def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
-    """Yield what was found when a drive that was not read now was last read, and its numbers;
-    nothing if the drive was read now, or never.
+    """Yield the findings and the numbers of the last check that could read a drive, if this check
+    could not; nothing if this check has read the drive, or none ever has.
 
     units: by metric.
     """
     last = case.verdict.last
-    past = case.outlook.past
+    past = case.outlook.past  # {} without history
     if not case.verdict.problem or not (last or past):
         return
     if last:

@@ -19,39 +19,15 @@ class Series(NamedTuple):
     definition: str
     unit: str
     points: Sequence[tuple[float, float]]  # seconds since 1970, number
-    last_read: float
 
 
 class ShownHistory(NamedTuple):
     """A drive with its history."""
 
     shown: Shown
-    first_read: float
+    first_read: float  # by a check, seconds since 1970
     last_read: float
     series: Sequence[Series]
-
-
-def drive(
-    shown: Shown,
-    read: tuple[float, float],
-    series: Sequence[Series],
-    metrics: Sequence[str] = (),
-) -> ShownHistory:
-    """Return a drive with the series of *metrics* (all series if empty) and the days of its first
-    and last reading.
-
-    read: times of the first and last reading by a check; imported readings may be earlier.
-    """
-    first, last = read
-    chosen = series
-    if metrics:
-        chosen = [stored for stored in series if stored.metric in metrics]
-    return ShownHistory(
-        shown,
-        min([first, *(stored.points[0][0] for stored in series)]),
-        max([last, *(stored.last_read for stored in series)]),
-        chosen,
-    )
 
 
 def lines(drive: ShownHistory) -> Iterator[str]:

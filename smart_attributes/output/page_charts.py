@@ -136,13 +136,13 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _warm_since(points: Points, halfway: float) -> float:
-    """Return the time of the first point after which no number is below *halfway*; that of the first
-    point of all if none is.
+    """Return since when no number is below *halfway*: the time of the point after the last number
+    that is lower, or of the first point. The present number, which is the last, does not count.
     """
     since = points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < halfway:
-            since = moment  # the first point after a lower one
+            since = moment
     return since
 
 
@@ -191,8 +191,9 @@ def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
 def _bay(drive: Json) -> tuple[str, str]:
     """Return the enclosure of a drive, behind its controller if it has one, and the bay there.
 
-    Without a bay, the enclosure is "slot unknown" and the bay ''; a bay of unknown form is kept as
-    it is.
+    The bay "slot 32:9" becomes ("enclosure 32", "9"), "slot 1 of enclosure 0" ("enclosure 0", "1"),
+    and "enclosure 2 slot 10" ("enclosure 2", "10"). A bay of another form is kept: ("", "behind the
+    fan"). Without a bay, the result is ("slot unknown", "").
     """
     controller = drive['device'] if drive.get('type') else ''
     bay = drive.get('bay') or ''

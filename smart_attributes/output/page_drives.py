@@ -71,18 +71,20 @@ def readable(text: str, metrics: Iterable[str]) -> str:
 
 
 def compact_reading(reading: Json) -> dict[str, Any]:
-    """Return a reading without null and empty values, and without words that only repeat its
-    value.
+    """Return a reading without null and empty values, except its value, and without words that only
+    repeat this value.
     """
     result = {key: value for key, value in reading.items() if value not in (None, '')}
-    result['value'] = reading['value']
-    if _follows(reading):
+    result['value'] = reading['value']  # also null
+    if _repeats_value(reading):
         result.pop('said', None)
     return result
 
 
-def _follows(reading: Json) -> bool:
-    """Return whether the text of a reading only repeats the metric and the value."""
+def _repeats_value(reading: Json) -> bool:
+    """Return whether the words of a reading, under "said", only repeat the metric and the value, or
+    are missing.
+    """
     value = reading['value']
     said = reading.get('said')
     if said is None or said == value:

@@ -83,77 +83,65 @@ class Outcome(NamedTuple):
 def first_line(
     cases: Sequence[Case],
     extra: str,
-    nobody: str,
-    most: int = 0,
     milder: str = '',
     left_out: str = '',
+    room: int = 0,
 ) -> str:
-    """Return the first line of output: the worst finding with its drive and limit.
+    """Return the first line of output, without its state: the messages about the check, and what
+    _choices() says about the drives. Of these choices, it has the first with which the line fits
+    LONGEST_FIRST_LINE, else the last.
 
-    Of what _choices() offers, it has the first part that fits LONGEST_FIRST_LINE, else the last one.
-
-    cases: in order of severity. extra: messages that determine the state of the check as a whole;
-    milder: less severe messages. nobody: the message if *cases* is empty. left_out: the message about
-    files that are no reports. most: each of both messages is cut to this number of characters, and
-    what the line says about a drive to twice as many; 0: nothing is cut.
+    cases: in order of severity.
+    extra: messages that determine the state of the check as a whole, or why there are no drives.
+    milder: less severe messages. left_out: the message about files that are no reports.
+    room: characters for the parts that have no bounds: a quarter each for *extra* and *milder*, half
+    for the alert of the drive; 0: nothing is cut.
     """
-    before = extra if extra or cases else coded(nobody)
-    if most:
-        before = sentence(before, most)
-        milder = sentence(milder, most)
+    quarter = room // 4
+    if room:
+        extra = sentence(extra, quarter)
+        milder = sentence(milder, quarter)
     line = ''
     for alert, numbers in _choices(cases, bool(extra)):
-        shown = sentence(alert, 2 * most) if most else alert
-        line = '; '.join(filter(None, (before, shown, milder, numbers, left_out)))
+        shown = sentence(alert, 2 * quarter) if room else alert
+        line = '; '.join(filter(None, (extra, shown, milder, numbers, left_out)))
         if len(line) <= LONGEST_FIRST_LINE:
             break
     return line
 
 
 def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
-    """Return what a first line can say about the drives, longest first. Each choice is a pair: the
-    alert of the worst drive, and how many drives there are, such as "9 drives, 2 not ok"; '' for a
-    part that is left out. is_extra: a message about the check stands before it.
+    """Return what a first line can say about the drives, the preferred choice first. Each choice is
+    a pair: the alert of the worst drive, and how many drives there are; '' for a part that is left
+    out.
+
+    is_extra: a message about the check stands before it, so there are shorter choices, too.
     """
     if not cases:
         return [('', '')]
     verdicts = [case.verdict for case in cases]
+    by_state = count(verdicts)  # "9 drives: 2 warning, 7 ok"
     if verdicts[0].state is State.OK:
         healthy = '' if is_extra else most_telling(verdicts)
-        return [(healthy, count(verdicts))]
-    alerts = _of_drive(cases[0], is_extra)
+        return [(healthy, by_state)]
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
     # the state of a single drive is that of the line
     numbers = f'{len(verdicts)} drives, {alerting} not ok' if len(verdicts) > 1 else ''
-    choices = [(alerts[0], count(verdicts))]
-    for alert in alerts:
-        if not alert:
-            # before the drive, leave out the numbers: the message about missing drives has some, too
-            choices.append((alerts[0], ''))
-        choices.append((alert, numbers))
-    return choices
-
-
-def _of_drive(case: Case, is_extra: bool) -> list[str]:
-    """Return what a first line can say about the worst drive, longest first: which drive, why, and
-    what to do, as in alerts().
-
-    is_extra: a message about the check stands before it, so there are shorter texts, too: only the
-    action. If the drive is missing, the message says what to do, so the texts are the last finding,
-    if there is one, and '', which leaves out the drive.
-    """
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
 
-    verdict = case.verdict
-    if not is_extra:
-        return alerts(case)
-    if case.todo.action != actions.SEARCH:
-        return [*alerts(case), action_alone(case)]
-    last = verdict.last.findings if verdict.last else ()
-    if not last:
-        return ['']
-    return [f'{verdict.device.name}: {last[0].plain} when last read', '']
+    if is_extra and cases[0].todo.action == actions.SEARCH:
+        # The worst drive is missing. The message before says so, with what to do and a number of drives.
+        last = verdicts[0].last
+        finding = ''
+        if last and last.findings:
+            name = verdicts[0].device.name
+            finding = f'{name}: {last.findings[0].plain} when last read'
+        return [(finding, by_state), (finding, numbers), (finding, ''), ('', numbers)]
+    texts = alerts(cases[0])
+    if is_extra:
+        texts.append(action_alone(cases[0]))
+    return [(texts[0], by_state), *((text, numbers) for text in texts)]
 
 
 def render(
@@ -173,12 +161,8 @@ def render(
     state, extra, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
 
-    def first_of(most: int) -> str:
-        _, nobody = whole.nobody
-        words = first_line(ordered, extra, nobody, most, milder, left_out)
-        return f'{NAME} {state.name} - {words}'
-
-    first = first_of(most=0)  # unlimited
+    head = f'{NAME} {state.name} - '
+    first = head + first_line(ordered, extra, milder, left_out)
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, definitions, face.all_perfdata)
     if transcript:
@@ -186,20 +170,19 @@ def render(
         return _outcome(state, everything, values)
     room = budget.share_of_lines(face.max_output)
     if budget.size(first) > room:
-        # the parts of a first line have up to four times this number of characters
-        first = first_of(room // 4)
+        first = head + first_line(ordered, extra, milder, left_out, room)
     sizes = budget.needed(verdicts, values, definitions, face.all_perfdata)
     kept = budget.metrics(sizes, definitions, face.max_output)
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, definitions)
-    fixed = [first, *(value.text for value in printed)]
-    fitting = budget.fitted(text, missing, face.max_output, fixed)
+    perfdata_texts = [value.text for value in printed]
+    fitting = budget.fitted(text, missing, face.max_output, first, perfdata_texts)
     return _outcome(state, [first, *fitting], printed)
 
 
 def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str, str]:
     """Return the check's state, the messages about the whole check that determine this state, and
-    milder messages.
+    milder messages. Without drives, the first messages also say why there are none.
 
     ordered: drives in order of severity.
     """
@@ -221,11 +204,17 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
             decisive.append(message)
         else:
             milder.append(message)
+    if not ordered and not decisive:
+        decisive.append(whole.nobody[1])
     return state, '; '.join(map(coded, decisive)), '; '.join(map(coded, milder))
 
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
-    """Return all lines after the first line. ordered: drives in order of severity."""
+    """Return all lines after the first line. ordered: drives in order of severity.
+
+    Each missing drive of whole.failures is one of these drives, and has a line as such. Without
+    drives, notes are shown in any case, because they can explain why there are none.
+    """
     messages = [(State.UNKNOWN, fault) for fault in whole.faults]
     messages += whole.demands
     checks = [

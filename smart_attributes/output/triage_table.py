@@ -256,15 +256,19 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         words = f'{names}: {item.to_do}: {item.reason}'
         if item.is_unread:
             words = f'{names} {item.reason}; {item.to_do}'
-        parts = [words, also(item)]
-        redundancy = item.step.why if item.step else item.unknown
-        is_only_reason = redundancy == item.why  # then item.reason states it already
-        if not is_only_reason:
-            parts.append(sentence(redundancy, WHAT))
+        parts = [words, also(item), _about_groups(item)]
         lines += _folded('; '.join(filter(None, parts)), width, '  ')
         if item.place.locate:  # not wrapped, so that it can be pasted
             lines.append(f'      locate LED: {visible(item.place.locate)}')
     return [*lines, *_folded(counted, width)]
+
+
+def _about_groups(item: Item) -> str:
+    """Return what follows from the groups on a drive, or what is not known about them. '' for a
+    drive without findings: its only reason is this, and Item.reason has it.
+    """
+    words = item.step.why if item.step else item.unknown
+    return '' if words == item.why else sentence(words, WHAT)
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:

@@ -22,37 +22,11 @@ from ..typed import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .files import SiteFiles
 
-# The options of version 1.6, which accepted each with one or two dashes.
-SHORT = (
-    'd',
-    'r',
-    'dbj',
-    'ucfgj',
-    'p',
-    'cu',
-    'ap',
-    's',
-    'O',
-    'v',
-    'vv',
-    'vvv',
-    'V',
-    'h',
-)
+# The options of version 1.6, which accepted each with one or two dashes: regular expressions.
+SHORT = 'd|r|dbj|ucfgj|p|cu|ap|s|O|v|vv|vvv|V|h'
 LONG = (
-    'device',
-    'regex',
-    'dbjson',
-    'ucfgjson',
-    'path',
-    'nosudo',
-    'critical_on_unknown',
-    'allperfs',
-    'ssdonly',
-    'options',
-    'verbose',
-    'version',
-    'help',
+    'device|regex|dbjson|ucfgjson|path|nosudo|critical_on_unknown|allperfs|ssdonly|options|verbose|'
+    'version|help'
 )
 
 
@@ -151,9 +125,9 @@ def spelt(word: str, parser: argparse.ArgumentParser) -> str:
         return word
     bare = word.lstrip('-')
     name = bare.partition('=')[0]
-    if name in LONG:
+    if re.fullmatch(LONG, name):
         return f'--{bare}'
-    return f'-{bare}' if name in SHORT else word
+    return f'-{bare}' if re.fullmatch(SHORT, name) else word
 
 
 def taken_out(

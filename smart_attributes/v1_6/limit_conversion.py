@@ -97,11 +97,13 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
         first = formula.first
         if item.attribute != number or first.column != COLUMNS.get(column):
             continue
-        # the lowest bytes in order, which are small numbers as a whole; VALUE has no bytes
+        has_other_source = formula.attributes or formula.second
+        if has_other_source or item.states or item.is_trap:
+            continue
+        # Version 1.6 compared the whole raw value. Its lowest bytes are the same number as long as the
+        # others are 0; bytes in the middle are another number. VALUE has no bytes.
         lowest_bytes = tuple(range(len(first.bytes)))
-        is_whole = first.bytes == lowest_bytes
-        has_others = formula.attributes or formula.second
-        if not is_whole or has_others or item.states or item.is_trap:
+        if first.bytes != lowest_bytes:
             continue
         unit: float = 1
         if item.unit:
@@ -130,7 +132,8 @@ def column_of(number: int, spec: DriveSpec) -> str:
 
 
 def converted(text: str, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as a range of this version.
+    """Return a range of version 1.6 as a range of this version, for a factor of 1: "20:" and "20:80"
+    stay as they are, "~:80" and "0:80" become "80", "~:-5" stays.
 
     Raises UsageError for a range without an end.
     """

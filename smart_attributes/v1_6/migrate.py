@@ -295,11 +295,11 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
-    elif is_for_models:
-        column = str(object_of(columns, text).get('value'))
-        meanings = of_attribute(number, column, spec)
     else:
-        meanings = of_attribute(number, column_of(number, spec), spec)
+        column = column_of(number, spec)
+        if is_for_models:
+            column = str(object_of(columns, text).get('value'))
+        meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
             'attributes.json does not say what this number means for these drives; to draft an '
