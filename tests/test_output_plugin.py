@@ -199,8 +199,8 @@ def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_cou
     worst = drive('x' * 200, *ten, state=CRITICAL)
     others = [drive(f'sd{number}', state=OK) for number in range(23)]
 
-    line = plugin.first_line(cases([worst, *others]), '', '')
-    hidden = plugin.first_line(cases([worst], hide_serial=True), '', '')
+    line = plugin.first_line(cases([worst, *others]), [])
+    hidden = plugin.first_line(cases([worst], hide_serial=True), [])
 
     assert line == (
         'serial SERIAL1: metric_0 90 % (critical above 85): order a replacement; 9 more findings on '
@@ -219,8 +219,7 @@ def test_a_first_line_has_the_command_of_a_self_test_if_there_is_room():
         lines.append(
             plugin.first_line(
                 cases([verdict._replace(judgements=(tested,))], hide_serial=True),
-                '',
-                '',
+                [],
             )
         )
     short, long = lines
@@ -237,32 +236,34 @@ def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_s
         code='drive-missing', last=LastVerdict(0, (finding,))
     )
 
-    line = plugin.first_line(cases([gone]), 'm' * length, '')
+    line = plugin.first_line(cases([gone]), ['m' * length])
 
     assert line.startswith('m' * length) and len(line) <= 160
     assert ('sdb: health status FAILED when last read' in line) is is_said
 
 
 @pytest.mark.parametrize(
-    ('verdicts', 'extra', 'room', 'line'),
+    ('verdicts', 'messages', 'room', 'line'),
     [
-        ([], 'x', 0, 'x'),
-        ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
+        ([], ['x'], 0, 'x'),
+        ([NEW], [], 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
         (
             [WORN],
-            'x',
+            ['x'],
             0,
             'x; sdb: endurance_used 86 % (warning above 85): order a replacement; 1 drive: 1 warning',
         ),
         # a message about the check that leaves no room for the reason
-        ([WORN], 'x' * 80, 0, f'{"x" * 80}; sdb: order a replacement'),
-        ([drive('sda')], '', 0, '1 drive: 1 ok'),
-        ([], 'x' * 30, 80, 20),
-        ([NEW], '', 80, len('most worn: sda endurance_used 3 %; 1 drive: 1 ok')),
+        ([WORN], ['x' * 80], 0, f'{"x" * 80}; sdb: order a replacement'),
+        # a message with more than what is wrong and what to do
+        ([NEW], [f'x; y; {"z" * 160}'], 0, 'x; y; 1 drive: 1 ok'),
+        ([drive('sda')], [], 0, '1 drive: 1 ok'),
+        ([], ['x' * 30], 80, 20),
+        ([NEW], [], 80, len('most worn: sda endurance_used 3 %; 1 drive: 1 ok')),
     ],
 )
-def test_the_first_line_has_up_to_three_parts(verdicts, extra, room, line):
-    found = plugin.first_line(cases(verdicts), extra, room=room)
+def test_the_first_line_has_up_to_three_parts(verdicts, messages, room, line):
+    found = plugin.first_line(cases(verdicts), messages, room=room)
 
     assert (len(found) if isinstance(line, int) else found) == line
 

@@ -82,31 +82,37 @@ class Outcome(NamedTuple):
 
 def first_line(
     cases: Sequence[Case],
-    extra: str,
+    messages: Sequence[str],
     milder: str = '',
     left_out: str = '',
     room: int = 0,
 ) -> str:
     """Return the first line of output, without its state: the messages about the check, and what
     _choices() says about the drives. Of these choices, it has the first with which the line fits
-    LONGEST_FIRST_LINE, else the last.
+    LONGEST_FIRST_LINE, else the last. If none fits, only the first two parts of each message stand
+    there, usually what is wrong and what to do.
 
     cases: in order of severity.
-    extra: messages that determine the state of the check as a whole, or why there are no drives.
+    messages: determine the state of the check as a whole, or say why there are no drives.
     milder: less severe messages. left_out: the message about files that are no reports.
-    room: characters for the parts that have no bounds: a quarter each for *extra* and *milder*, half
-    for the alert of the drive; 0: nothing is cut.
+    room: characters for the parts that have no bounds: a quarter each for the messages and *milder*,
+    half for the alert of the drive; 0: nothing is cut.
     """
     quarter = room // 4
     if room:
-        extra = sentence(extra, quarter)
         milder = sentence(milder, quarter)
     line = ''
-    for alert, numbers in _choices(cases, bool(extra)):
-        shown = sentence(alert, 2 * quarter) if room else alert
-        line = '; '.join(filter(None, (extra, shown, milder, numbers, left_out)))
-        if len(line) <= LONGEST_FIRST_LINE:
-            break
+    brief = ['; '.join(message.split('; ')[:2]) for message in messages]
+    for words in (messages, brief):
+        about_check = '; '.join(words)
+        if room:
+            about_check = sentence(about_check, quarter)
+        for alert, numbers in _choices(cases, bool(messages)):
+            shown = sentence(alert, 2 * quarter) if room else alert
+            parts = (about_check, shown, milder, numbers, left_out)
+            line = '; '.join(filter(None, parts))
+            if len(line) <= LONGEST_FIRST_LINE:
+                return line
     return line
 
 
@@ -158,11 +164,11 @@ def render(
     """
     ordered = severity.worst_first(cases)
     verdicts = [case.verdict for case in ordered]
-    state, extra, milder = state_and_reasons(ordered, whole)
+    state, messages, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
 
     head = f'{NAME} {state.name} - '
-    first = head + first_line(ordered, extra, milder, left_out)
+    first = head + first_line(ordered, messages, milder, left_out)
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, definitions, face.all_perfdata)
     if transcript:
@@ -170,7 +176,7 @@ def render(
         return _outcome(state, everything, values)
     room = budget.share_of_lines(face.max_output)
     if budget.size(first) > room:
-        first = head + first_line(ordered, extra, milder, left_out, room)
+        first = head + first_line(ordered, messages, milder, left_out, room)
     sizes = budget.needed(verdicts, values, definitions, face.all_perfdata)
     kept = budget.metrics(sizes, definitions, face.max_output)
     printed = [value for value in values if value.metric in kept]
@@ -180,7 +186,9 @@ def render(
     return _outcome(state, [first, *fitting], printed)
 
 
-def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str, str]:
+def state_and_reasons(
+    ordered: Sequence[Case], whole: Whole
+) -> tuple[State, list[str], str]:
     """Return the check's state, the messages about the whole check that determine this state, and
     milder messages. Without drives, the first messages also say why there are none.
 
@@ -206,7 +214,7 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
             milder.append(message)
     if not ordered and not decisive:
         decisive.append(whole.nobody[1])
-    return state, '; '.join(map(coded, decisive)), '; '.join(map(coded, milder))
+    return state, [*map(coded, decisive)], '; '.join(map(coded, milder))
 
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
