@@ -22,7 +22,7 @@ RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
 # the next step in the message about a directory that is missing, or that others can write to
 _CREATE = 'create it, owned by the monitoring user, or use another one with --state-dir'
-_RESTRICT = 'make it writable only by the monitoring user; or use another directory with --state-dir'
+_RESTRICT = 'let only the monitoring user write to it; or use another directory with --state-dir'
 
 
 class Unusable(Exception):

@@ -106,8 +106,9 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
         what
         for what, is_there in (
             ('who', not names or any(word in head for word in names)),
-            # what was found earlier, a command in brackets and what to do in other cases may follow
-            ('why', why.split('; ')[0] in head),
+            # what was found earlier, a command in brackets and what to do in other cases may follow;
+            # a second finding may be left out: "health status FAILED, 1290 uncorrectable errors"
+            ('why', re.split('; |(?<=FAILED), ', why)[0] in head),
             ('action', re.split(r'; | \(', to_do)[0] in head),
         )
         if not is_there

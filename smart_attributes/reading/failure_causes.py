@@ -306,7 +306,7 @@ CAUSES = (
     Cause(
         'Read NVMe SMART/Health Information .*?failed: (.+)',
         'nvme-log-unreadable',
-        f'identified itself, but its SMART/Health log cannot be read: {QUOTE}',
+        f'reports no SMART/Health log: {QUOTE}',
         'check the kernel log: dmesg -T',
     ),
     Cause(
