@@ -129,6 +129,8 @@ def with_status(group: Group, status: Status) -> Group:
 def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     """Return what was seen, with the LVM volumes of unknown level completed, and a note if dmsetup
     failed. It is unchanged if there are no such volumes.
+
+    _drives: not used; each module in dependence.PROGRAMS has such a function.
     """
     groups = {group.id: group for group in view.groups}
     asked = [
