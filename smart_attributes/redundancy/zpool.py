@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
@@ -37,6 +37,7 @@ _STATES = {
 _BEST_FIRST = ('in_sync', 'rebuilding', 'unknown', 'faulty', 'missing')
 _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
+# a device and its replacements, as one device of the group above it
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
@@ -70,27 +71,34 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     """Return what was seen, in which zpool's groups replace others of the same pools, and a note if
     zpool failed or reports no pool.
+
+    _drives: not used; each module in dependence.PROGRAMS has such a function.
     """
     text, why = linux.output(COMMAND)
     of_sys = {group.id: group for group in view.groups}
     every = listed(system)
-    devices = set[str]()  # all that zpool reports: disks_of() adds them
 
     def disks_of(path: str) -> Names:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
-        name = os.path.basename(os.path.realpath(path))
-        devices.add(name)
-        return every.below(name) if path.startswith('/dev/') else ()
+        return every.below(_kernel_name(path)) if path.startswith('/dev/') else ()
 
+    reported = _reported(text)
     of_zpool = {}
     for group in groups(text, disks_of):
-        # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
         earlier = of_sys.get(group.id, group)
+        # the output has no uses, and no members if it could not be parsed
         members = group.members or earlier.members
+        if not group.members:
+            reported.update(member.name for member in members)
         of_zpool[group.id] = group._replace(used_as=earlier.used_as, members=members)
-    rest: list[Group] = []
+    rest = []
     for group in of_sys.values():
-        rest += _without_reported(group, of_zpool, devices)
+        # without udev, a partition of a pool is of unknown use
+        is_about_zfs = group.kind == 'zfs' or partitions.is_unknown(group)
+        if is_about_zfs:
+            rest += _unreported(group, reported, of_zpool)
+        else:
+            rest.append(group)
     if text.strip() and not of_zpool:
         why = 'zpool status reports no pool'
     notes = view.notes
@@ -100,36 +108,41 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     return view._replace(groups=(*rest, *of_zpool.values()), notes=notes)
 
 
-def _without_reported(
-    group: Group, of_zpool: Mapping[str, Group], devices: set[str]
-) -> Iterator[Group]:
-    """Yield a group that /sys and udev show, without the devices that zpool reports; nothing if
-    zpool reports all of them. A group that is not about ZFS is unchanged.
+def _kernel_name(path: str) -> str:
+    """Return the name of a device in /sys: "sda1" for "/dev/disk/by-id/ata-EXAMPLE-part1"."""
+    return os.path.basename(os.path.realpath(path))
 
-    of_zpool: groups by id. devices: all that zpool reports, also spares, which name no pool.
+
+def _reported(text: str) -> set[str]:
+    """Return the kernel names of all devices in the output of zpool status."""
+    names: set[str] = set()
+    for pool in zpool_status.pools(text):
+        for vdev in (*pool.vdevs, *pool.logs, *pool.cache, *pool.spares):
+            names.update(_kernel_name(leaf.path) for leaf in vdev.leaves() if leaf.path)
+    return names
+
+
+def _unreported(
+    group: Group, reported: set[str], of_zpool: Collection[str]
+) -> list[Group]:
+    """Return a group that /sys and udev show, without the devices that zpool reports; [] if zpool
+    reports all of them.
+
+    reported: kernel names of devices, also of spares, which name no pool. of_zpool: ids of groups.
     """
-    # without udev, a partition of a pool is of unknown use
-    if group.kind != 'zfs' and not partitions.is_unknown(group):
-        yield group
-        return
-    pool = of_zpool.get(group.id)
-    rest = []
-    for member in group.members:
-        is_in_pool = pool is not None and member in pool.members
-        if not is_in_pool and devices.isdisjoint((member.name, *member.on)):
-            rest.append(member)
-    if group.members and not rest:
-        return
-    if pool is None:
-        yield group._replace(members=tuple(rest))
-    elif rest:
-        # of another pool with the same name, which is not imported
-        yield group._replace(
-            id=f'{group.id}, other',
-            members=tuple(rest),
-            used_as=(),
-            unknown='zpool reports no pool with this device',
-        )
+    rest = [
+        member
+        for member in group.members
+        if reported.isdisjoint((member.name, *member.on))
+    ]
+    if not rest:
+        return []
+    group = group._replace(members=tuple(rest))
+    if group.id not in of_zpool:
+        return [group]
+    # another pool with the same name, which is not imported
+    unknown = 'zpool reports no pool with this device'
+    return [group._replace(id=f'{group.id}, other', used_as=(), unknown=unknown)]
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -184,8 +197,8 @@ def _of_unknown(group: Group, why: str) -> Group:
 
 
 def _resilvers(pool: Pool) -> dict[str, Scan]:
-    """Return the resilvers, each by the virtual device that it concerns; by '' if zpool does not list
-    this one, so that the resilver may concern any of those listed.
+    """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The name
+    is '', for any virtual device of the pool, if zpool does not name it or does not list it.
     """
     names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
     resilvers = {}
@@ -199,8 +212,7 @@ def _resilvers(pool: Pool) -> dict[str, Scan]:
 def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
     """Yield the members of a pool that hold no data: spares, logs and caches."""
     for spare in pool.spares:
-        if spare.state == 'AVAIL':
-            yield _member(spare, disks_of)._replace(state='spare')
+        yield _member(spare, disks_of)._replace(state='spare')
     for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
         for vdev in vdevs:
             for leaf in vdev.leaves():
@@ -345,14 +357,11 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    has_known_levels = all(_level(part) for part in (vdev, *leaves))
-    # Groups below it are groups of their own, with their own level; here, only their kind counts.
-    groups_below = [child.name for child in vdev.children if child.children]
-    are_nested = all(map(_NESTED.fullmatch, groups_below))
-    if not has_known_levels or not are_nested:
+    if not all(map(_level, (vdev, *leaves))) or not _has_only_nested_groups(vdev):
         return 'this version does not know its type'
-    # a nested group counts by the states of its devices, see _nested()
-    if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
+    # of a group such as replacing-0, only the states of its devices count, see _nested()
+    is_nested = _NESTED.fullmatch(vdev.name)
+    if vdev.state not in _WORKS and not is_nested:
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a device state that this version does not know'
@@ -363,6 +372,14 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     if _is_resilver_unclear(vdev, view):
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
+
+
+def _has_only_nested_groups(vdev: Vdev) -> bool:
+    """Return whether the groups directly below a virtual device are only of the kinds "replacing-0"
+    and "spare-0". Their levels do not matter here, because each is a group of its own.
+    """
+    groups_below = [child.name for child in vdev.children if child.children]
+    return all(map(_NESTED.fullmatch, groups_below))
 
 
 def _is_resilver_unclear(vdev: Vdev, view: _View) -> bool:
