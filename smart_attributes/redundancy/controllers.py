@@ -18,7 +18,6 @@ from ..reading.smartctl_calls import program
 from ..reading.system import System
 from ..typed import Json, NamedTuple
 from ..words import clean
-from .block_devices import Names
 from .controller_output import DATA, Fields, matching, rows
 from .controller_slots import ToolDrive, joined, slot, type_of
 from .controller_volumes import Volume, groups, tool_drives, volumes
@@ -45,32 +44,23 @@ class Family(NamedTuple):
     program: str
 
 
-class Matches(NamedTuple):
-    """Which drives of this run the drives in the outputs of the tools are.
-
-    Keys are the tools' unique names of drives: "storcli64 controller 0 slot 32:9".
-    """
-
-    names: Mapping[str, str]  # key -> name in sentences
-    # key -> Place.disks; only if it is certainly a drive of this run
-    disks: Mapping[str, Names]
-    places: tuple[tuple[str, Place], ...]  # address and slot of each drive in *disks*
-
-
 def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """Return what was seen, with the groups, notes and slots from the tools; the drives in their
     volumes are removed from the groups of controllers.
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    matches = _matched(of_tools, located)
+    slots = {drive.fields['key']: slot(drive.fields, drive.tool) for drive in of_tools}
+    drives = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     in_volumes: set[str] = set()  # disks of drives, as in Place.disks
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            in_volumes.update(matches.disks.get(member['key'], ()))
+            if member['key'] in drives:
+                in_volumes.update(drives[member['key']].place.disks)
     of_volumes = [
-        _on_disks(group, matches) for group in _placed(volumes, in_volumes, system)
+        _on_disks(group, slots, drives)
+        for group in _placed(volumes, in_volumes, system)
     ]
     # address of a drive -> why nothing is known about it if it is in no volume
     reasons = {
@@ -88,43 +78,41 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     return view._replace(
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
-        places=matches.places,
+        places=tuple(
+            (drive.verdict.device.address, slots[key]) for key, drive in drives.items()
+        ),
     )
 
 
-def _matched(of_tools: Sequence[ToolDrive], located: Sequence[Located]) -> Matches:
-    """Match the drives in the outputs of the tools to those of this run."""
-    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
-    verdict_of = joined(of_tools, [drive.verdict for drive in located])
-    names = {}
-    disks = {}
-    places = []
-    for drive in of_tools:
-        key = drive.fields['key']
-        place = slot(drive.fields, drive.tool)
-        if key not in verdict_of:
-            names[key] = place.bay
-            continue
-        device = verdict_of[key].device
-        names[key] = called(device.name, place.bay)
-        disks[key] = disks_of[device]
-        places.append((device.address, place))
-    return Matches(names, disks, tuple(places))
+def _matched(
+    of_tools: Sequence[ToolDrive], located: Sequence[Located]
+) -> dict[str, Located]:
+    """Return the drives of this run by their keys in the outputs of the tools, such as "storcli64
+    controller 0 slot 32:9"; only those that are certainly the same.
+    """
+    drive_of = {drive.verdict.device: drive for drive in located}
+    verdicts = joined(of_tools, [drive.verdict for drive in located])
+    return {key: drive_of[verdict.device] for key, verdict in verdicts.items()}
 
 
-def _on_disks(group: Group, matches: Matches) -> Group:
+def _on_disks(
+    group: Group, slots: Mapping[str, Place], drives: Mapping[str, Located]
+) -> Group:
     """Return the group of a volume, on the disks of its drives.
 
-    Member.on holds the key of a drive, see Matches. Its disks replace the key, and its name becomes
-    that of the member. A span, which is a group, and an unlisted drive, which has no key, stay as
-    they are.
+    Member.on holds the key of a drive. The disks of the drive replace it, and its name and slot
+    become the name of the member. A span, which is a group, and an unlisted drive, which has no key,
+    stay as they are. slots, drives: by key; drives of this run.
     """
     members = []
     for member in group.members:
         key = ''.join(member.on)  # one at most
-        name = clean(matches.names.get(key, '')) or member.name
-        on = matches.disks.get(key) or member.on
-        members.append(member._replace(name=name, on=on))
+        name = slots[key].bay if key in slots else ''
+        on = member.on
+        if key in drives:
+            name = called(drives[key].verdict.device.name, name)
+            on = drives[key].place.disks or on
+        members.append(member._replace(name=clean(name) or member.name, on=on))
     return group._replace(members=tuple(members))
 
 

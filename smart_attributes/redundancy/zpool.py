@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import System
-from ..typed import NamedTuple
 from ..words import clean
 from . import partitions, zpool_status
 from .block_devices import Names, listed
@@ -41,17 +40,6 @@ _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
-
-
-class _View(NamedTuple):
-    """The facts about a pool that are needed to convert its virtual devices."""
-
-    # name of the resilvered virtual device ('': all that need it) -> resilver
-    resilvers: Mapping[str, Scan]
-    scrub: Scan | None
-    is_marked: bool  # zpool shows that at least one device of the pool lacks data
-    disks_of: DisksOf
-    doubts: tuple[str, ...]  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -117,7 +105,7 @@ def _reported(text: str) -> set[str]:
     """Return the kernel names of all devices in the output of zpool status."""
     names: set[str] = set()
     for pool in zpool_status.pools(text):
-        for vdev in (*pool.vdevs, *pool.logs, *pool.cache, *pool.spares):
+        for vdev in (*pool.in_use, *pool.spares):
             names.update(_kernel_name(leaf.path) for leaf in vdev.leaves() if leaf.path)
     return names
 
@@ -152,32 +140,23 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and the groups of the pool's virtual devices at all levels; all of
     unknown redundancy if that of the pool is unknown.
     """
-    resilvers = _resilvers(pool)
-    vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
-    whole = _whole(pool, vdevs, disks_of)
+    is_resilvering = bool(_resilvers(pool))
+    vdevs = tuple(_marked(vdev, is_resilvering) for vdev in pool.vdevs)
+    pool = pool._replace(vdevs=vdevs)
+    whole = _whole(pool, disks_of)
     yield whole
-    scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
-    view = _View(
-        resilvers,
-        scrub=next(scrubs, None),
-        is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
-        disks_of=disks_of,
-        doubts=pool.doubts,
-    )
     for vdev in vdevs:
-        for group in _groups_of_vdev(vdev, whole.id, view):
+        for group in _groups_of_vdev(vdev, whole.id, pool, disks_of):
             yield _of_unknown(group, whole.unknown) if whole.unknown else group
 
 
-def _whole(pool: Pool, vdevs: list[Vdev], disks_of: DisksOf) -> Group:
-    """Return the group of a pool, whose members are its virtual devices (*vdevs*), spares, logs and
-    caches.
-    """
+def _whole(pool: Pool, disks_of: DisksOf) -> Group:
+    """Return the group of a pool, whose members are its virtual devices, spares, logs and caches."""
     unknown = pool.unknown or _why_unknown(pool)
     name = clean(pool.name, LONGEST_GIVEN_NAME)
     pool_id = f'zfs {name}'
     members = []
-    for slot, vdev in enumerate(vdevs):
+    for slot, vdev in enumerate(pool.vdevs):
         state = 'in_sync' if vdev.state in _WORKS else 'faulty'
         members.append(Member(_short(vdev), state, slot, on=(_id(pool_id, vdev),)))
     return Group(
@@ -200,7 +179,7 @@ def _resilvers(pool: Pool) -> dict[str, Scan]:
     """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The name
     is '', for any virtual device of the pool, if zpool does not name it or does not list it.
     """
-    names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
+    names = {vdev.name for vdev in pool.in_use}
     resilvers = {}
     for scan in pool.scans:
         if scan.function == 'resilver':
@@ -242,11 +221,10 @@ def _why_unknown(pool: Pool) -> str:
         return f'zpool reports the state {clean(pool.state)}'
     if not pool.vdevs:
         return 'zpool does not report its devices'
-    vdevs = (*pool.vdevs, *pool.logs, *pool.cache)
-    names = [name for vdev in vdevs for name in _names(vdev, '')]
+    names = [name for vdev in pool.in_use for name in _names(vdev, '')]
     if len(set(names)) < len(names):
         return _TWICE
-    if pool.state == 'DEGRADED' and {vdev.state for vdev in vdevs} == {'ONLINE'}:
+    if pool.state == 'DEGRADED' and {vdev.state for vdev in pool.in_use} == {'ONLINE'}:
         return _CONTRADICTION
     return ''
 
@@ -286,20 +264,23 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ------------------------------------------------------------------------------
 
 
-def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+def _groups_of_vdev(
+    vdev: Vdev, parent: str, pool: Pool, disks_of: DisksOf
+) -> Iterator[Group]:
     """Yield the group of a virtual device, and the groups below it. parent: the id of the group
-    above it.
+    above it. pool: after _marked().
     """
     own_id = _id(parent, vdev)
     members = []
     # a single device is the only member of its group
     for slot, child in enumerate(vdev.children or (vdev,)):
         is_group = bool(child.children)
-        member = _nested(child, own_id) if is_group else _member(child, view.disks_of)
+        member = _nested(child, own_id) if is_group else _member(child, disks_of)
         members.append(member._replace(slot=slot, doubts=_doubts(child)))
-    unknown = _why_vdev_unknown(vdev, view)
-    scan = _resilver(vdev, view) or view.scrub
-    doubts = view.doubts
+    unknown = _why_vdev_unknown(vdev, pool)
+    scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
+    scan = _resilver(vdev, pool) or next(scrubs, None)
+    doubts = pool.doubts
     if vdev.children and vdev.has_errors:
         doubts = (*doubts, doubt(ABOVE, REMEDY))
     yield Group(
@@ -316,7 +297,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     )
     for child in vdev.children:
         if child.children:
-            yield from _groups_of_vdev(child, own_id, view)
+            yield from _groups_of_vdev(child, own_id, pool, disks_of)
 
 
 def _short(vdev: Vdev) -> str:
@@ -354,7 +335,7 @@ def _level(vdev: Vdev) -> str:
     return draid[1] if draid and devices == int(draid[2]) else ''
 
 
-def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
+def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
     if not all(map(_level, (vdev, *leaves))) or not _has_only_nested_groups(vdev):
@@ -369,7 +350,7 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     if is_degraded and are_leaves_online and not vdev.lacks_data:
         return _CONTRADICTION
-    if _is_resilver_unclear(vdev, view):
+    if _is_resilver_unclear(vdev, pool):
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
 
@@ -382,14 +363,14 @@ def _has_only_nested_groups(vdev: Vdev) -> bool:
     return all(map(_NESTED.fullmatch, groups_below))
 
 
-def _is_resilver_unclear(vdev: Vdev, view: _View) -> bool:
+def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:
     """Return whether a resilver concerns a virtual device, and zpool does not show which of its
     devices are complete.
     """
     if vdev.lacks_data:
         # a dRAID marks each device that gets data, also the complete ones
-        return bool(view.resilvers) and vdev.name.startswith('draid')
-    return _resilver(vdev, view) is not None
+        return bool(_resilvers(pool)) and vdev.name.startswith('draid')
+    return _resilver(vdev, pool) is not None
 
 
 def _has_known_state(leaf: Vdev) -> bool:
@@ -400,14 +381,16 @@ def _has_known_state(leaf: Vdev) -> bool:
     return leaf.state in _STATES and not has_moved
 
 
-def _resilver(vdev: Vdev, view: _View) -> Scan | None:
+def _resilver(vdev: Vdev, pool: Pool) -> Scan | None:
     """Return the resilver that concerns a virtual device; None if there is none."""
-    if vdev.name in view.resilvers:
-        return view.resilvers[vdev.name]
+    resilvers = _resilvers(pool)
+    if vdev.name in resilvers:
+        return resilvers[vdev.name]
     # Once zpool has marked a device of the pool, only marked ones lack data.
-    may_lack_data = vdev.lacks_data or not view.is_marked
-    # '': of an unlisted virtual device, so it may concern this one
-    return view.resilvers.get('') if may_lack_data else None
+    is_marked = any(part.lacks_data for part in pool.in_use)
+    may_lack_data = vdev.lacks_data or not is_marked
+    # '': it may be a resilver of any virtual device
+    return resilvers.get('') if may_lack_data else None
 
 
 # --- members --------------------------------------------------------------------------------------

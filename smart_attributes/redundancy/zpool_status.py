@@ -138,6 +138,11 @@ class Pool(NamedTuple):
     unknown: str = ''  # why its redundancy is not known
     doubts: tuple[str, ...] = ()  # why working devices may lack data
 
+    @property
+    def in_use(self) -> tuple[Vdev, ...]:
+        """Return all virtual devices except for spares."""
+        return (*self.vdevs, *self.logs, *self.cache)
+
 
 class _NotUnderstood(ValueError):
     """The output differs from the format that the sources describe."""
