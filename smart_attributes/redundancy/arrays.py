@@ -76,8 +76,7 @@ def array(name: str, devices: Devices) -> Group | None:
     # Members and doubts are read first: if the other files exist after that, the array has not been
     # stopped in between.
     action = text_of(f'{folder}/sync_action')
-    is_swap = used == ('swap',)
-    doubted = tuple(doubts.of_array(_reader_of(folder), is_swap))
+    doubted = tuple(doubts.of_array(_reader_of(folder), is_swap=used == ('swap',)))
     members = _members(name, action, devices)
     level = text_of(f'{folder}/level')
     layout = text_of(f'{folder}/layout')

@@ -116,8 +116,11 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     for row, facts in zip(of_drives, facts_of_rows):
         use = (row.get('where'), id(facts))
         if use not in drives:
-            state = _state(facts, tool)
-            drives[use] = {**facts, 'is': state, 'key': _key(facts, tool)}
+            drives[use] = {
+                **facts,
+                'is': _state(facts, tool),
+                'key': _key(facts, tool),
+            }
         add(drives[use], {key: row.get(key) for key in _OF_USE})
     return [*drives.values()]
 
@@ -133,8 +136,7 @@ def _facts(row: Fields, by_identity: dict[object, Fields]) -> Fields:
     controller = row.get('controller', '')
     keys = [key for key in ('place', 'serial') if key in row]
     identities: list[object] = [(controller, key, row[key]) for key in keys]
-    if not identities:
-        identities = [tuple(row.items())]
+    identities = identities or [tuple(row.items())]
     # the place comes first, also if the serial number is that of another drive
     drives = [by_identity[name] for name in identities if name in by_identity]
     facts = drives[0] if drives else {}
@@ -323,30 +325,27 @@ def _unlisted(volume: Volume, span: str) -> int:
     """Return how many drives of a listed span the tool does not list, at least; negative if it
     lists too many.
     """
-    drives = len(volume.spans[span])
-    expected = _drives_in_span(volume)
-    if expected is not None:
-        return expected - drives
-    if volume.state == 'degraded':
-        # up to the next multiple: 1 for 3 drives of RAID 10
-        return int(-drives % _entry(volume).get('multiple', 1))
-    return 0
+    listed = len(volume.spans[span])
+    return _drives_in_span(volume, listed) - listed
 
 
-def _drives_in_span(volume: Volume) -> int | None:
-    """Return the number of drives in each listed span; None if the tool does not report it.
+def _drives_in_span(volume: Volume, listed: int) -> int:
+    """Return the number of drives that a span has, at least. listed: those that the tool lists.
 
     Of RAID 50 with 2 spans of 4 drives, a tool reports "total" 8, or "count" 4 and "depth" 2. If it
     lists both spans, each has 4 drives; a tool that shows no spans lists all 8 drives in one span.
     """
     fields = volume.fields
-    listed_spans = len(volume.spans)
+    spans = len(volume.spans)
     if 'total' in fields:
-        return int(fields['total']) // listed_spans
-    if 'count' not in fields:
-        return None
-    count = int(fields['count'])
-    return count * int(fields.get('depth', 1)) if listed_spans == 1 else count
+        return int(fields['total']) // spans
+    if 'count' in fields:
+        count = int(fields['count'])
+        return count * int(fields.get('depth', 1)) if spans == 1 else count
+    if volume.state != 'degraded':
+        return listed
+    # up to the next multiple: 4 for 3 drives of RAID 10
+    return listed + int(-listed % _entry(volume).get('multiple', 1))
 
 
 def _level(volume: Volume, span: str) -> str:
@@ -398,8 +397,8 @@ def _why_unknown(volume: Volume) -> str:
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
-    """Yield what is missing, repeated or impossible in the report, as texts that complete "storcli64
-    reports ...".
+    """Yield what is missing, repeated or impossible in the report, as texts that complete
+    "storcli64 reports ...".
     """
     fields = volume.fields
     drives = volume.drives
@@ -443,7 +442,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
     is_wrongly_whole = is_whole and (not has_all_drives or 'trouble' in fields)
-    is_wrongly_degraded = has_all_drives and not is_whole
+    is_wrongly_degraded = not is_whole and has_all_drives
     if is_wrongly_whole or is_wrongly_degraded:
         yield f'the volume as {state}, which contradicts the states of its drives'
 

@@ -101,8 +101,8 @@ def _on_disks(
     """Return the group of a volume, on the disks of its drives.
 
     Member.on holds the key of a drive. The disks of the drive replace it, and its name and slot
-    become the name of the member. A span, which is a group, and an unlisted drive, which has no key,
-    stay as they are. slots, drives: by key; drives of this run.
+    become the name of the member. A span, which is a group, and an unlisted drive, which has no
+    key, stay as they are. slots, drives: by key; drives of this run.
     """
     members = []
     for member in group.members:
@@ -129,8 +129,8 @@ def _placed(
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
         is_disk = device and os.path.isdir(f'{system.sys}/block/{device}')
-        is_of_one_volume = devices.count(device) == 1
-        if is_disk and is_of_one_volume and device not in of_drives:
+        # a name that a tool prints twice is not certain
+        if is_disk and devices.count(device) == 1 and device not in of_drives:
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 

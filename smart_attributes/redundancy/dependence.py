@@ -161,8 +161,8 @@ def unexamined(
     """Return the drives after the groups could not be read or examined, with *problem*, the reason
     for this, as a remark.
 
-    As any group may be degraded, a missing drive is CRITICAL. As any drive may hold the only copy of
-    data, each drive to replace is "copy first".
+    As any group may be degraded, a missing drive is CRITICAL. As any drive may hold the only copy
+    of data, each drive to replace is "copy first".
     """
     may_lack = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, may_lack) for drive in located]
@@ -225,8 +225,8 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
 
     If a name is that of a further path to a disk, the name of the first path is added, because
     groups are built on the first path. Without disks in /sys, return the address of the drive: its
-    use is then unknown. Return [] for a recorded report, and for a missing drive, whose name another
-    drive may have.
+    use is then unknown. Return [] for a recorded report, and for a missing drive, whose name
+    another drive may have.
     """
     device = verdict.device
     if verdict.is_missing or device.is_recorded:
@@ -234,10 +234,9 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     present = _passed_through(verdict, devices) or disks(device, devices.system)
     names = []
     for disk in present or (device.address,):
-        all_of_drive = devices.units.get(disk, (disk,))
-        for name in all_of_drive:
-            first_path = devices.same.get(name, name)
-            names += [name, first_path]
+        for name in devices.units.get(disk, (disk,)):
+            # the name, and that of the first path
+            names += [name, devices.same.get(name, name)]
     return list(dict.fromkeys(names))
 
 
@@ -338,13 +337,19 @@ def groups(devices: Devices) -> list[Group]:
         inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
     )
     file_systems = arrays.file_systems(devices)
-    of_btrfs: set[str] = set()
-    for group in file_systems:
-        of_btrfs.update(arrays.btrfs_members(group.id, devices))
+    of_btrfs = {
+        name
+        for group in file_systems
+        for name in arrays.btrfs_members(group.id, devices)
+    }
     # a mount point of btrfs is that of the file system, not of one of its devices
     used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
     devices = devices._replace(used=used)
-    md_arrays = _md_arrays(devices)
+    md_arrays = _in_order(
+        name
+        for name in devices.names
+        if os.path.isdir(f'{devices.system.sys}/block/{name}/md')
+    )
     stacked = _stacked(devices.names - {*md_arrays, *volumes}, devices)
     members = of_btrfs.union(
         *(arrays.md_members(name, devices) for name in md_arrays),
@@ -363,14 +368,6 @@ def groups(devices: Devices) -> list[Group]:
     not_lost = _without_lost(claims, in_use, devices)
     ids = {group.id for group in in_use}
     return _ordered([*in_use, *partitions.groups(not_lost, ids, devices)])
-
-
-def _md_arrays(devices: Devices) -> list[str]:
-    """Return the names of the arrays of Linux' md driver."""
-    block = f'{devices.system.sys}/block'
-    return _in_order(
-        name for name in devices.names if os.path.isdir(f'{block}/{name}/md')
-    )
 
 
 def _md_groups(

@@ -85,15 +85,14 @@ def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
         )
     if 'blocked' in state:
         yield doubt('has failed, but mdmon has not recorded this', 'start mdmon')
-    # a list of bad blocks that cannot be read, UNREAD, is not empty either
-    if read('bad_blocks') != '':
+    # not empty: there are bad blocks, or the list is UNREAD
+    if read('bad_blocks'):
         # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
-        is_raid10 = level == 'raid10'
-        remedy = 'let a spare replace it' if is_raid10 else 'repair the array'
+        remedy = 'let a spare replace it' if level == 'raid10' else 'repair the array'
         yield doubt(_HAS_BAD_BLOCKS, remedy)
-    if read('unacknowledged_bad_blocks') != '':
+    if read('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 
 

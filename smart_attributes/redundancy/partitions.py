@@ -216,10 +216,8 @@ def _kind_of_member(signature: str) -> Kind | None:
     """Return the kind of group whose members have a signature, such as "LVM2_member"; None if it is
     that of a file system.
     """
-    for pattern, kind in _MEMBERS:
-        if re.fullmatch(pattern, signature):
-            return kind
-    return None
+    kinds = (kind for pattern, kind in _MEMBERS if re.fullmatch(pattern, signature))
+    return next(kinds, None)
 
 
 def _idle_member(name: str, kind: Kind, devices: Devices) -> Group:

@@ -79,15 +79,17 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """
     every = _with_unread(stack, drives)
     cases = [_Case(drive, stack.of(drive.disks), every, stack) for drive in every]
-    dropped = [case for case in cases if case.dropped_by()]
-    others = [case for case in cases if case not in dropped]
-    to_replace = [*dropped, *(case for case in others if case.drive.is_to_replace)]
+    # drives that a group has dropped come first
+    to_replace = [case for case in cases if case.dropped_by()]
+    to_replace += [
+        case for case in cases if case.drive.is_to_replace and case not in to_replace
+    ]
     steps: list[Step] = []
     for case in to_replace:
         steps.append(case.step(steps))
-    for case in others:
+    for case in cases:
         kept = case.kept()
-        if kept and not case.drive.is_to_replace:
+        if kept and case not in to_replace:
             steps.append(kept)
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
 
@@ -144,16 +146,16 @@ class _Case(NamedTuple):
         in_use = list(filter(self.stack.carries_data, self.groups))
         swaps = list(filter(self._is_bare_swap, in_use))
         with_data = [group for group in in_use if group not in swaps]
-        if not with_data:
+        reasons = [(self._reason(group, earlier), group) for group in with_data]
+        reasons.sort(key=_strictness)
+        if reasons:
+            why, _ = reasons[0]
+        else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
-            return self._step(self._continued(why, [], swaps))
-        reasons = [(self._reason(group, earlier), group) for group in with_data]
-        reasons.sort(key=lambda pair: _strictness(pair[0]))
-        (strictest, _), *milder = reasons
         # the admin copies the data of these groups, too
-        also_copied = [group for reason, group in milder if _is_copied(reason)]
-        return self._step(self._continued(strictest, also_copied, swaps))
+        also_copied = [group for reason, group in reasons[1:] if _is_copied(reason)]
+        return self._step(self._continued(why, also_copied, swaps))
 
     def _continued(
         self, why: Coded, also_copied: Sequence[Group], swaps: Sequence[Group]
@@ -175,11 +177,10 @@ class _Case(NamedTuple):
         """Return the names of the LVM volume groups that may have inactive volumes on only this
         drive: their active volumes lose a member with the drive, and the inactive ones are unknown.
         """
-        disks = self.drive.disks
         names = {
             group.unlisted
             for group in self.groups
-            if self.stack.lost_members(group, disks)
+            if self.stack.lost_members(group, self.drive.disks)
         }
         return sorted(names - {''})
 
@@ -303,9 +304,10 @@ class _Case(NamedTuple):
         """Return the reason for a step if the group survives when only this drive is removed: the
         drive has no data of the group, a group is being rebuilt, or the reason beside other drives.
         """
-        disks = self.drive.disks
         with_data = [
-            lower for lower in self.chain(group) if self.stack.holds(lower.id, disks)
+            lower
+            for lower in self.chain(group)
+            if self.stack.holds(lower.id, self.drive.disks)
         ]
         if group not in with_data:
             return self._if_unused(group)
@@ -341,13 +343,12 @@ class _Case(NamedTuple):
         these: the drive is only a log, cache or journal; all drives with the group's data are
         failing; the drive is not used.
         """
-        disks = self.drive.disks
         # upwards from the drive, the first group without data on it: in this one, the drive is a
         # spare, is rebuilt, was dropped, or is a log, cache or journal
         lowest = next(
             lower
             for lower in self.chain(group)
-            if not self.stack.holds(lower.id, disks)
+            if not self.stack.holds(lower.id, self.drive.disks)
         )
         on_drive = list(filter(self._is_below, lowest.members))
         is_only_aside = all(member.role for member in on_drive)
@@ -390,10 +391,13 @@ def _label(reason: Coded) -> str:
     return OF_CODE[reason.code][0]
 
 
-def _strictness(reason: Coded) -> tuple[int, bool]:
-    """Return a key that sorts reasons, the strictest one first. "leave-cluster" comes after the
-    others with its label: a cluster moves only its own data, and the admin must copy the rest.
+def _strictness(reason_of: tuple[Coded, Group]) -> tuple[int, bool]:
+    """Return a key that sorts reasons, each with its group, the strictest one first.
+
+    "leave-cluster" comes after the others with its label: a cluster moves only its own data, and
+    the admin must copy the rest.
     """
+    reason, _ = reason_of
     return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
 

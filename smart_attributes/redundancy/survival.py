@@ -105,9 +105,9 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     slots 0 and 1, chunk 1 in 2 and 0, chunk 2 in 1 and 2, and chunk 3 in 0 and 1 again. With far
     copies, any slots may be lost, one fewer than there are copies.
 
-    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset, which does not matter here; 17
-    and 18: far copies in sets of slots, which is unknown here, because a set may have all copies on
-    one slot.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset, which does not matter here;
+    17 and 18: far copies in sets of slots, which is unknown here, because a set may have all copies
+    on one slot.
     """
     near = layout & 255
     far = layout >> 8 & 255
@@ -118,9 +118,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
         return (Stripe(frozenset(range(slots)), copies - 1),)
     stripes = []
     for chunk in range(slots):  # all further chunks repeat these stripes
-        first = chunk * near
-        neighbors = range(first, first + near)
-        stripes.append(Stripe(frozenset(slot % slots for slot in neighbors), near - 1))
+        neighbors = [(chunk * near + copy) % slots for copy in range(near)]
+        stripes.append(Stripe(frozenset(neighbors), near - 1))
     return tuple(stripes)
 
 
@@ -189,8 +188,8 @@ class Stack:
         for lower in self.between(disks, group):
             yield from self._own_doubts(lower, disks)
             for member in self._remaining(lower, disks):
-                below_member = self._inside(*member.on)
-                for name in sorted(below_member):
+                # the groups below the member
+                for name in sorted(self._inside(*member.on)):
                     yield from self._own_doubts(self.groups[name], disks)
 
     def _own_doubts(self, group: Group, disks: Disks) -> Iterator[tuple[Group, str]]:

@@ -129,8 +129,13 @@ def _unreported(
     if group.id not in of_zpool:
         return [group]
     # another pool with the same name, which is not imported
-    unknown = 'zpool reports no pool with this device'
-    return [group._replace(id=f'{group.id}, other', used_as=(), unknown=unknown)]
+    return [
+        group._replace(
+            id=f'{group.id}, other',
+            used_as=(),
+            unknown='zpool reports no pool with this device',
+        )
+    ]
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -151,7 +156,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
 
 
 def _whole(pool: Pool, disks_of: DisksOf) -> Group:
-    """Return the group of a pool, whose members are its virtual devices, spares, logs and caches."""
+    """Return the group of a pool. Its members are virtual devices, spares, logs and caches."""
     unknown = pool.unknown or _why_unknown(pool)
     name = clean(pool.name, LONGEST_GIVEN_NAME)
     pool_id = f'zfs {name}'
@@ -176,8 +181,8 @@ def _of_unknown(group: Group, why: str) -> Group:
 
 
 def _resilvers(pool: Pool) -> dict[str, Scan]:
-    """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The name
-    is '', for any virtual device of the pool, if zpool does not name it or does not list it.
+    """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The
+    name is '', for any virtual device of the pool, if zpool does not name it or does not list it.
     """
     names = {vdev.name for vdev in pool.in_use}
     resilvers = {}
@@ -338,11 +343,14 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    if not all(map(_level, (vdev, *leaves))) or not _has_only_nested_groups(vdev):
+    # A group directly below it must be of the kind "replacing-0" or "spare-0". Its level does not
+    # matter here, because it is a group of its own.
+    groups_below = [child.name for child in vdev.children if child.children]
+    are_nested = all(map(_NESTED.fullmatch, groups_below))
+    if not all(map(_level, (vdev, *leaves))) or not are_nested:
         return 'this version does not know its type'
     # of a group such as replacing-0, only the states of its devices count, see _nested()
-    is_nested = _NESTED.fullmatch(vdev.name)
-    if vdev.state not in _WORKS and not is_nested:
+    if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a device state that this version does not know'
@@ -353,14 +361,6 @@ def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     if _is_resilver_unclear(vdev, pool):
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
-
-
-def _has_only_nested_groups(vdev: Vdev) -> bool:
-    """Return whether the groups directly below a virtual device are only of the kinds "replacing-0"
-    and "spare-0". Their levels do not matter here, because each is a group of its own.
-    """
-    groups_below = [child.name for child in vdev.children if child.children]
-    return all(map(_NESTED.fullmatch, groups_below))
 
 
 def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:

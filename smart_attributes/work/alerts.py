@@ -33,13 +33,12 @@ def alerts(case: Case) -> list[str]:
     findings_on_it = f'{findings} on it' if findings else ''
     more_actions = plural(len(item.also), 'more action') if item.also else ''
     numbers = ', '.join(filter(None, (more_actions, findings)))
-    self_test = extended_self_test(case.verdict.device)
     return [
         _joined(full_head, also(item), findings_on_it),
         _joined(full_head, numbers),
         full_head,
         head,
-        head.removesuffix(f' ({self_test})'),
+        head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
 
 
@@ -49,14 +48,13 @@ def _head(case: Case) -> tuple[str, int]:
     If a reason of two findings leaves no room for the action, only the worse finding is named.
     """
     verdict = case.verdict
-    reason = case.todo.reason
     name = _short_name(case)
     step = _first_step(case)
     if case.todo.is_unread:
         # "PROBLEM; FINDING when last read": its findings are old, and its line has them
-        problem, _, _ = reason.partition('; ')
+        problem, _, _ = case.todo.reason.partition('; ')
         return f'{name} {problem}; {step}', 0
-    head = f'{name}: {reason}: {step}'
+    head = f'{name}: {case.todo.reason}: {step}'
     if verdict.last:  # the reason names one of its findings
         return head, len(verdict.last.findings) - 1
     named = _headlined(verdict)
@@ -132,6 +130,5 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    if not verdict.problem:
-        return False
-    return verdict.last is None or action in (actions.SEARCH, actions.READ)
+    is_reason = verdict.last is None or action in (actions.SEARCH, actions.READ)
+    return verdict.problem != '' and is_reason

@@ -56,8 +56,8 @@ OF_FAILING = {
     LAST: actions.KEEP,
     WAIT: actions.WAIT,
 }
-# Label of a drive that is itself good enough -> its action. The drive has a label because a group
-# has dropped it or, with LAST, needs it. With WAIT, its group is being rebuilt, and it needs nothing.
+# Label of a drive that is itself good enough -> its action. It has a label because a group has
+# dropped it or, with LAST, needs it. With WAIT, its group is being rebuilt, and it needs nothing.
 OF_HEALTHY = {
     NEXT: actions.REJOIN,
     COPY: actions.COPY,
@@ -167,10 +167,9 @@ def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[N
     is_healthy = own[0].code == actions.WATCH and not _is_to_replace(own)
     needs = []
     for need in own:
-        if need.code == actions.WATCH and not is_healthy:
-            needs.append(need)
-            continue
-        code = in_its_groups(need.code, replacement.label, replacement.why.code)
+        code = need.code
+        if code != actions.WATCH or is_healthy:
+            code = in_its_groups(code, replacement.label, replacement.why.code)
         kind = need.kind
         if need.code == actions.REPLACE and code == actions.KEEP:
             kind = actions.FAILING  # "copy the data now, and do not pull the drive"
@@ -218,8 +217,8 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     """Return the reason for the action of a drive.
 
     - it was read: "576 reallocated sectors (warning above 40)"
-    - is_unread: "cannot be opened", with a CRITICAL last finding "cannot be opened; 9 pending sectors
-      when last read"
+    - is_unread: "cannot be opened", or with a CRITICAL last finding "cannot be opened; 9 pending
+      sectors when last read"
     - it was not read, but its last findings need the action: "9 pending sectors when last read 2 h
       ago"
     - it is OK: *otherwise*
@@ -230,14 +229,14 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
         return sentence(otherwise, LONGEST_STATEMENT)
     if not verdict.problem:
         return headline(verdict)
+    problem = sentence(verdict.problem, LONGEST_STATEMENT)
     if verdict.last is None:
-        return sentence(verdict.problem, LONGEST_STATEMENT)
+        return problem
     worst = verdict.last.findings[0]
     last_finding = f'{worst.plain or worst.words} when last read'
     if not is_unread:
         seconds = max(int(now) - verdict.last.time, 0)
         return f'{last_finding} {duration(seconds)} ago'
-    problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # only a CRITICAL finding is worse than that the drive was not read
     if worst.state is State.CRITICAL:
         return f'{problem}; {last_finding}'
@@ -344,7 +343,7 @@ def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     """Return the first of these needs, then the others that no other one includes, most urgent
     first, each action once; without needs, only the action NOTHING.
 
-    is_unsound: the data of the drive is in danger, so it is copied before the firmware is updated.
+    is_unsound: the data of the drive is in danger, so it is copied before a firmware update.
     """
     by_code: dict[str, Need] = {}
     for need in needs or [Need(actions.NOTHING)]:
@@ -447,37 +446,37 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     Drives to replace come first, those whose groups have the least redundancy at the top; then the
     others, by their most urgent action.
     """
-    verdicts = [case.verdict for case in cases]
     items = [case.todo for case in severity.worst_first(cases)]
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
-    grade_of = grades(machine, verdicts) if machine else {}
+    grade_of = grades(machine, [case.verdict for case in cases]) if machine else {}
     worst_grades = {
         step.drive.name: min(grade_of[group] for group in step.groups)
         for step in steps
         if step.groups
     }
     to_replace = [item for item in items if item.action in actions.REPLACING]
-    to_replace.sort(key=lambda item: _rank(item, worst_grades.get(item.drive)))
+    # after the groups of the same risk
+    no_group = (Risk.PLAIN, float('inf'))
+    to_replace.sort(
+        key=lambda item: _rank(item, worst_grades.get(item.drive, no_group))
+    )
     others = [item for item in items if item.action not in actions.REPLACING]
     return [*to_replace, *sorted(others, key=_urgency)]
 
 
-def _rank(item: Item, grade: tuple[Risk, int] | None) -> tuple[Risk, float, int]:
-    """Return a key that sorts drives to replace: by risk, then by group, then in the order to act on
-    the drives of a group.
+def _rank(item: Item, grade: tuple[Risk, float]) -> tuple[Risk, float, int]:
+    """Return a key that sorts drives to replace: by risk, then by group, then in the order to act
+    on the drives of a group.
 
-    grade: the risk of the group on the drive that is most at risk, and its place among all groups;
-    None if no group is on the drive.
+    grade: the risk of the group on the drive that is most at risk, and its place among all groups.
     """
     risk = Risk.UNSURE
     label = 0
     if item.step:
         risk = risk_of(item.step.why.code)
         label = LABELS.index(item.step.label)
-    if grade is None:
-        return risk, float('inf'), label
     group_risk, place = grade
     # a drive whose reason is worse than its group's state comes before the group
     return min(group_risk, risk), place, label
