@@ -515,7 +515,6 @@ class Item(NamedTuple):
     step: Replacement | None = None
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
-    more: int = 0  # findings that `reason` does not name
     # the reason is why the drive was not read, and continues after its name: "cannot be opened".
     # What else is known follows after "; ", which a first line shows after the action
     is_unread: bool = False

@@ -18,7 +18,12 @@ from smart_attributes.errors import DriveMissing, Identity
 from smart_attributes.model import Device, State, Verdict
 from smart_attributes.reading import device_types, system
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.redundancy import controller_slots, controllers, dependence
+from smart_attributes.redundancy import (
+    controller_slots,
+    controller_volumes,
+    controllers,
+    dependence,
+)
 
 TOOL = {name: tool for tool in controllers.TOOLS for name in tool['programs']}
 
@@ -387,6 +392,19 @@ def test_a_drive_is_joined_only_with_certainty(
 ):
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     assert len(controller_slots.joined(drives, verdicts)) == number
+
+
+def test_a_second_slot_does_not_hide_a_second_serial_number():
+    part = {'kind': 'part', 'controller': '0', 'where': '0', 'place': '32:9'}
+    rows = [
+        {**part, 'serial': 'EXAMPLE1', 'slot': '0'},
+        {**part, 'serial': 'EXAMPLE2', 'slot': '1'},
+    ]
+    (one,) = controller_volumes.tool_drives(
+        rows, {**controllers.TOOLS[0], 'program': 'storcli64'}, is_complete=True
+    )
+
+    assert one.fields['twice'].split() == ['serial', 'slot']
 
 
 @pytest.mark.parametrize(

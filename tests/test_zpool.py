@@ -531,11 +531,12 @@ def test_without_an_answer_there_is_a_reason(tmp_path, script, reason):
 
 def test_pools_that_zpool_reports_replace_those_that_are_known_by_name(tmp_path):
     sys, dev = tmp_path / 'sys', tmp_path / 'dev'
-    tank = Group('zfs tank', 'tank', 'zfs', '', used_as=('/tank',), unknown='why')
+    sda2 = Member('sda2', 'unknown')
+    sdc2 = Member('sdc2', 'unknown')
     known = (
         Group('md0', 'md0', 'md', 'raid1'),
-        tank,
-        Group('zfs other', 'other', 'zfs', '', unknown='why'),
+        Group('zfs tank', 'tank', 'zfs', '', members=(sda2,), used_as=('/tank',)),
+        Group('zfs other', 'other', 'zfs', '', members=(sdc2,), unknown='why'),
     )
 
     rows = [(1, 'mirror-0'), (2, '/dev/sda'), (2, '/dev/sda2')]
@@ -596,7 +597,8 @@ def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch)
     monkeypatch.setattr(
         system, 'output', lambda command: ('', 'zpool was not found in /sbin')
     )
-    known = (Group('zfs tank', 'tank', 'zfs', '', unknown='why'),)
+    disk = Member('sda3', 'unknown', None, ('sda',))
+    known = (Group('zfs tank', 'tank', 'zfs', '', members=(disk,), unknown='why'),)
 
     view = zpool.completed(Seen(groups=known), LINUX)
 

@@ -73,10 +73,11 @@ def array(name: str, devices: Devices) -> Group | None:
     """
     folder = f'{devices.system.sys}/block/{name}/md'
     used = devices.used.get(name, ())
+    # Members and doubts are read first: if the other files exist after that, the array has not been
+    # stopped in between.
     action = text_of(f'{folder}/sync_action')
-    doubted = tuple(doubts.of_array(_reader_of(folder), use=' '.join(used)))
+    doubted = tuple(doubts.of_array(_reader_of(folder), is_swap=used == ('swap',)))
     members = _members(name, action, devices)
-    # The other files are read last: if they still exist, the array existed until now.
     level = text_of(f'{folder}/level')
     layout = text_of(f'{folder}/layout')
     slots = min(_number(text_of(f'{folder}/raid_disks')) or 0, MOST_MEMBERS)
@@ -94,8 +95,7 @@ def array(name: str, devices: Devices) -> Group | None:
         return None
     if level in _NEED_ALL_SLOTS and not unknown:
         members += _missing(slots, members)
-    # those without a slot come last
-    ordered = sorted(members, key=lambda member: (member.slot is None, member.slot))
+    members.sort(key=_place)
     activity = ACTIVITIES.get(action, '')
     group = Group(
         id=name,
@@ -104,7 +104,7 @@ def array(name: str, devices: Devices) -> Group | None:
         level='' if unknown else level,
         slots=slots,
         layout=_number(layout) or 0,
-        members=tuple(ordered),
+        members=tuple(members),
         activity=activity,
         progress=_progress(text_of(f'{folder}/sync_completed')) if activity else None,
         used_as=used,
@@ -112,6 +112,11 @@ def array(name: str, devices: Devices) -> Group | None:
     )
     # without redundancy, no other member has the data anyway
     return group._replace(doubts=doubted) if is_redundant(group) else group
+
+
+def _place(member: Member) -> float:
+    """Return a key that sorts members by slot, those without a slot last."""
+    return float('inf') if member.slot is None else member.slot
 
 
 def _reader_of(folder: str) -> Callable[[str], str]:
@@ -150,17 +155,17 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
     members = []
     for name in md_members(array, devices):
         folder = f'{md}/dev-{name}'
-        text = text_of(f'{folder}/state')
-        flags = text.split(',')
+        md_state = text_of(f'{folder}/state')  # "in_sync,write_error"
+        flags = md_state.split(',')
         slot = _number(text_of(f'{folder}/slot'))
         is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
-        doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
+        doubted = tuple(doubts.of_md_member(md_state, level, _reader_of(folder)))
         if not os.path.exists(f'{folder}/block'):
             # it is gone, and by now, another device may have its name
             member = member._replace(state='missing', on=())
-        # of a device that is gone: its last state
-        detail = '' if text == member.state else text.replace(',', ', ')
+        # md's own words wherever they differ from the state of the member
+        detail = '' if md_state == member.state else md_state.replace(',', ', ')
         role = 'journal' if 'journal' in flags else ''
         members.append(member._replace(doubts=doubted, role=role, detail=detail))
     return members
@@ -186,8 +191,8 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _missing(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a missing member for each empty slot, except for as many slots as there are faulty
-    devices without a slot: these are listed, and had these slots.
+    """Return a missing member for each empty slot without a faulty device. md takes the slot from a
+    faulty device, so each of these without a slot stands for one of the empty slots.
     """
     filled = {member.slot for member in members}
     empty = [slot for slot in range(slots) if slot not in filled]
@@ -275,10 +280,9 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     entries = [f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')]
     # The target of a replacement counts as a member, because /sys does not show which device is the
     # target.
-    targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
-    sources = [entry for entry in entries if entry not in targets]
+    is_replacing = any(text_of(f'{entry}/replace_target') == '1' for entry in entries)
     members = devices.members(names, Kind('btrfs'))
-    # devices that have an entry, but no name in /sys
+    # a missing device has an entry, but no name
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     errors = [text_of(f'{entry}/error_stats') for entry in entries]
     has_all_entries = bool(entries) and len(entries) >= len(names)
@@ -297,22 +301,23 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         level=level,
         slots=len(members),
         members=tuple(members),
-        activity='replace' if targets else '',
+        activity='replace' if is_replacing else '',
         used_as=used,
-        missing=_further_missing(sources, members),
+        missing=_further_missing(entries, members),
         unknown=unknown,
         doubts=tuple(doubts.of_btrfs_devices('\n'.join(errors))),
     )
 
 
 def _further_missing(entries: Sequence[str], members: Sequence[Member]) -> int:
-    """Return how many devices btrfs counts as missing, apart from the members that already have the
-    state "missing". entries: their folders in devinfo; a device counts as missing unless the file
-    "missing" is 0.
+    """Return the number of missing devices that are not among the members with the state "missing":
+    1 if btrfs reports 3 missing devices, and 2 members are missing.
+
+    entries: the folder of each device in devinfo. Unless its file "missing" is 0, it is missing.
     """
-    entries_missing = sum(text_of(f'{entry}/missing') != '0' for entry in entries)
-    members_missing = sum(member.state == 'missing' for member in members)
-    return max(entries_missing - members_missing, 0)
+    reported = sum(text_of(f'{entry}/missing') != '0' for entry in entries)
+    in_members = sum(member.state == 'missing' for member in members)
+    return max(reported - in_members, 0)
 
 
 def _profiles(folder: str) -> set[str]:

@@ -52,7 +52,8 @@ class Devices(NamedTuple):
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
     # disk -> serial number (vital product data page 80h)
     serials: Mapping[str, str] = {}
-    # disk -> all disks of its drive, if there are several: namespaces, actuators
+    # disk -> all disks of its drive, if there are several: namespaces of an NVMe drive, actuators
+    # of a SAS drive
     units: Mapping[str, Names] = {}
 
     def below(self, name: str) -> Names:

@@ -41,8 +41,12 @@ _OF_USE = ('where', 'span', 'slot')
 class Volume(NamedTuple):
     """A volume with its drives.
 
-    In a drive's fields, "is" is its state, see _state(), "key" a unique name, "where" the array
-    that contains it, and "span" the number of its span.
+    The fields of a drive include:
+    - "is": its state, as in Member, or "unused"; '' for a failed spare
+    - "key": a unique name, "storcli64 controller 0 slot 32:9"
+    - "place": what the tool calls it, "32:9"
+    - "where": the array that contains it; a spare for all arrays has none
+    - "span": the number of its span, if the tool shows spans
     """
 
     tool: Json
@@ -101,37 +105,43 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     A drive occurs once for each volume or array that contains it: with the facts about the drive
     from all rows, and those about this use.
     """
-    by_name: dict[object, Fields] = {}  # see _facts()
-    # array, and the id() of the facts about a drive -> these facts, and those about this use
-    uses: dict[tuple[object, int], tuple[Fields, Fields]] = {}
-    for row in rows:
-        if row['kind'] not in ('part', 'drive') or 'aside' in row:
-            continue
-        facts = _facts(row, by_name)
-        _, use = uses.setdefault((row.get('where'), id(facts)), (facts, {}))
-        for key, value in row.items():
-            if key != 'kind':
-                fields = use if key in _OF_USE else facts
-                add(fields, {key: value})
-    return [
-        {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
-        for facts, use in uses.values()
+    # "aside": the device is not a drive, but an enclosure, for example
+    of_drives = [
+        row for row in rows if row['kind'] in ('part', 'drive') and 'aside' not in row
     ]
+    by_identity: dict[object, Fields] = {}
+    # one dict for each drive; it is complete only after the last row
+    facts_of_rows = [_facts(row, by_identity) for row in of_drives]
+    drives: dict[object, Fields] = {}
+    for row, facts in zip(of_drives, facts_of_rows):
+        use = (row.get('where'), id(facts))
+        if use not in drives:
+            drives[use] = {
+                **facts,
+                'is': _state(facts, tool),
+                'key': _key(facts, tool),
+            }
+        add(drives[use], {key: row.get(key) for key in _OF_USE})
+    return [*drives.values()]
 
 
-def _facts(row: Fields, by_name: dict[object, Fields]) -> Fields:
-    """Return the dict for the facts about the drive of a row; rows of the same drive share it.
+def _facts(row: Fields, by_identity: dict[object, Fields]) -> Fields:
+    """Return the dict with the facts about the drive of a row, after adding those of the row.
 
-    Rows are of the same drive if controller, and place or serial number, are equal; if a row has
-    neither place nor serial number, only an equal row is. by_name: what identifies a drive -> its
-    dict; a new drive is added.
+    Rows of the same drive share this dict. They have the same controller, and the same place or
+    serial number; a row with neither is of the same drive only as an equal row.
+
+    by_identity: such as ("0", "place", "32:9") -> the dict of this drive. New identities are added.
     """
     controller = row.get('controller', '')
     keys = [key for key in ('place', 'serial') if key in row]
-    names: list[object] = [(controller, key, row[key]) for key in keys]
-    names = names or [tuple(row.items())]
-    facts = next((by_name[name] for name in names if name in by_name), {})
-    by_name.update(dict.fromkeys(names, facts))
+    identities: list[object] = [(controller, key, row[key]) for key in keys]
+    identities = identities or [tuple(row.items())]
+    # the place comes first, also if the serial number is that of another drive
+    drives = [by_identity[name] for name in identities if name in by_identity]
+    facts = drives[0] if drives else {}
+    by_identity.update(dict.fromkeys(identities, facts))
+    add(facts, {key: row[key] for key in row if key not in ('kind', *_OF_USE)})
     return facts
 
 
@@ -183,16 +193,16 @@ def _volume(
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
+    # places of drives that a spare has replaced; such a drive counts as a spare
+    replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     spans: dict[str, list[Fields]] = {}
     spares = []
-    # places of drives for which a spare has become a member; they now count as spares
-    taken_over = {row['instead_of'] for row in here if 'instead_of' in row}
     array = fields.get('where', '')
     for drive in drives:
-        # '': a failed spare
-        if not drive['is'] or drive.get('controller') != controller:
+        is_failed_spare = drive['is'] == ''
+        if is_failed_spare or drive.get('controller') != controller:
             continue
-        if drive['is'] == 'spare' or drive.get('place') in taken_over:
+        if drive['is'] == 'spare' or drive.get('place') in replaced:
             # a spare that names no array is for all arrays
             if drive.get('where', array) == array:
                 spares.append(drive)
@@ -312,24 +322,30 @@ def _member(drive: Fields, slot: int | None) -> Member:
 
 
 def _unlisted(volume: Volume, span: str) -> int:
-    """Return the least number of a span's drives that the tool does not list; negative if it
+    """Return how many drives of a listed span the tool does not list, at least; negative if it
     lists too many.
+    """
+    listed = len(volume.spans[span])
+    return _drives_in_span(volume, listed) - listed
 
-    In the fields, "total" is the number of drives of the volume, "count" that of each of its spans,
-    and "depth" the number of spans. A tool that shows no spans lists all drives in one.
+
+def _drives_in_span(volume: Volume, listed: int) -> int:
+    """Return the number of drives that a span has, at least. listed: those that the tool lists.
+
+    Of RAID 50 with 2 spans of 4 drives, a tool reports "total" 8, or "count" 4 and "depth" 2. If it
+    lists both spans, each has 4 drives; a tool that shows no spans lists all 8 drives in one span.
     """
     fields = volume.fields
-    drives = len(volume.spans[span])
-    listed_spans = len(volume.spans)
+    spans = len(volume.spans)
     if 'total' in fields:
-        return int(fields['total']) // listed_spans - drives
+        return int(fields['total']) // spans
     if 'count' in fields:
-        spans = int(fields.get('depth', 1)) if listed_spans == 1 else 1
-        return int(fields['count']) * spans - drives
-    if volume.state == 'degraded':
-        # up to the next multiple: 1 for 3 drives of RAID 10
-        return int(-drives % _entry(volume).get('multiple', 1))
-    return 0
+        count = int(fields['count'])
+        return count * int(fields.get('depth', 1)) if spans == 1 else count
+    if volume.state != 'degraded':
+        return listed
+    # up to the next multiple: 4 for 3 drives of RAID 10
+    return listed + int(-listed % _entry(volume).get('multiple', 1))
 
 
 def _level(volume: Volume, span: str) -> str:
@@ -381,12 +397,13 @@ def _why_unknown(volume: Volume) -> str:
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
-    """Yield each gap or repetition in the report, and an impossible number of drives, as texts that
-    complete "storcli64 reports ...".
+    """Yield what is missing, repeated or impossible in the report, as texts that complete
+    "storcli64 reports ...".
     """
     fields = volume.fields
     drives = volume.drives
     slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
+    # add() sets "twice" if a field gets a second, different value
     has_two_values = any('twice' in row for row in (fields, *drives, *volume.spares))
     if has_two_values or len(set(slots)) < len(slots):
         yield 'this volume twice, with different values'
@@ -416,23 +433,23 @@ def _contradictions(volume: Volume) -> Iterator[str]:
         yield f'the unknown state {state}'
     if 'activity' in fields and meaning(tool['activity_is'], task) is None:
         yield f'the unknown activity {task}'
-    has_levels = all(_level(volume, span) for span in spans)
-    if not has_levels or not _is_split(volume):
+    has_known_levels = all(_level(volume, span) for span in spans)
+    if not has_known_levels or not _has_all_spans(volume):
         yield f'the level {level} with {len(volume.drives)} drives'
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
     has_unlisted = any(_unlisted(volume, span) for span in spans)
     has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
-    # "whole" although a drive is lost or the controller reports a trouble, or the reverse
-    has_trouble = is_whole and 'trouble' in fields
-    if is_whole != has_all_drives or has_trouble:
+    is_wrongly_whole = is_whole and (not has_all_drives or 'trouble' in fields)
+    is_wrongly_degraded = not is_whole and has_all_drives
+    if is_wrongly_whole or is_wrongly_degraded:
         yield f'the volume as {state}, which contradicts the states of its drives'
 
 
-def _is_split(volume: Volume) -> bool:
-    """Return whether the listed spans are as many as the tool reports, and each has a number; True
-    for a single span, which may stand for several.
+def _has_all_spans(volume: Volume) -> bool:
+    """Return whether the tool lists as many spans as it reports, each with a number; True for a
+    single span, which may stand for several.
     """
     spans = len(volume.spans)
     if spans == 1:

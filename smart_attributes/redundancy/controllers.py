@@ -18,7 +18,6 @@ from ..reading.smartctl_calls import program
 from ..reading.system import System
 from ..typed import Json, NamedTuple
 from ..words import clean
-from .block_devices import Names
 from .controller_output import DATA, Fields, matching, rows
 from .controller_slots import ToolDrive, joined, slot, type_of
 from .controller_volumes import Volume, groups, tool_drives, volumes
@@ -45,110 +44,106 @@ class Family(NamedTuple):
     program: str
 
 
-class Matches(NamedTuple):
-    """The drives in the outputs of the tools, by their "key", and which drives of this run they
-    are.
-    """
-
-    names: Mapping[str, str]  # key -> name in sentences
-    # key -> disks; only if it is certainly a drive of this run
-    disks: Mapping[str, Names]
-    places: tuple[tuple[str, Place], ...]  # address and slot of each drive in *disks*
-
-
 def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """Return what was seen, with the groups, notes and slots from the tools; the drives in their
     volumes are removed from the groups of controllers.
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    matches = _matched(of_tools, located)
+    slots = {drive.fields['key']: slot(drive.fields, drive.tool) for drive in of_tools}
+    drives = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
-    taken: set[str] = set()
+    in_volumes: set[str] = set()  # disks of drives, as in Place.disks
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            taken.update(matches.disks.get(member['key'], ()))
+            if member['key'] in drives:
+                in_volumes.update(drives[member['key']].place.disks)
     of_volumes = [
-        _on_disks(group, matches) for group in _placed(volumes, taken, system)
+        _on_disks(group, slots, drives)
+        for group in _placed(volumes, in_volumes, system)
     ]
+    # address of a drive -> why nothing is known about it if it is in no volume
     reasons = {
         drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
         for drive in located
     }
     rest = []
     for group in view.groups:
-        left = _without_taken(group, taken, reasons)
-        if left.members or left.kind != 'hardware':
+        if group.kind != 'hardware':
+            rest.append(group)
+            continue
+        left = _left(group, in_volumes, reasons)
+        if left.members:
             rest.append(left)
     return view._replace(
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
-        places=matches.places,
+        places=tuple(
+            (drive.verdict.device.address, slots[key]) for key, drive in drives.items()
+        ),
     )
 
 
-def _matched(of_tools: Sequence[ToolDrive], located: Sequence[Located]) -> Matches:
-    """Return which drives of this run the drives in the outputs of the tools are."""
-    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
-    verdict_of = joined(of_tools, [drive.verdict for drive in located])
-    names = {}
-    disks = {}
-    places = []
-    for drive in of_tools:
-        key = drive.fields['key']
-        place = slot(drive.fields, drive.tool)
-        names[key] = place.bay
-        if key in verdict_of:
-            device = verdict_of[key].device
-            names[key] = called(device.name, place.bay)
-            disks[key] = disks_of[device]
-            places.append((device.address, place))
-    return Matches(names, disks, tuple(places))
+def _matched(
+    of_tools: Sequence[ToolDrive], located: Sequence[Located]
+) -> dict[str, Located]:
+    """Return the drives of this run by their keys in the outputs of the tools, such as "storcli64
+    controller 0 slot 32:9"; only those that are certainly the same.
+    """
+    drive_of = {drive.verdict.device: drive for drive in located}
+    verdicts = joined(of_tools, [drive.verdict for drive in located])
+    return {key: drive_of[verdict.device] for key, verdict in verdicts.items()}
 
 
-def _on_disks(group: Group, matches: Matches) -> Group:
-    """Return the group of a volume, in which the disks and the name of each drive replace its key;
-    a member that is no known drive stays as it is.
+def _on_disks(
+    group: Group, slots: Mapping[str, Place], drives: Mapping[str, Located]
+) -> Group:
+    """Return the group of a volume, on the disks of its drives.
+
+    Member.on holds the key of a drive. The disks of the drive replace it, and its name and slot
+    become the name of the member. A span, which is a group, and an unlisted drive, which has no
+    key, stay as they are. slots, drives: by key; drives of this run.
     """
     members = []
     for member in group.members:
-        name, on = member.name, member.on
-        # at most one: the key of a drive, or the id of a span's group
-        for key in member.on:
-            name = clean(matches.names.get(key, '')) or name
-            on = matches.disks.get(key) or on
-        members.append(member._replace(name=name, on=on))
+        key = ''.join(member.on)  # one at most
+        name = slots[key].bay if key in slots else ''
+        on = member.on
+        if key in drives:
+            name = called(drives[key].verdict.device.name, name)
+            on = drives[key].place.disks or on
+        members.append(member._replace(name=clean(name) or member.name, on=on))
     return group._replace(members=tuple(members))
 
 
 def _placed(
-    volumes: Sequence[Volume], taken: Collection[str], system: System
+    volumes: Sequence[Volume], of_drives: Collection[str], system: System
 ) -> Iterator[Group]:
-    """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
-    it is below the groups that use this disk. taken: the disks of drives.
+    """Yield the groups of the volumes. The id of a volume that the kernel has as a disk is the name
+    of this disk, "sda", so that the groups that use the disk are built on the volume.
+
+    of_drives: the disks of the drives in volumes, none of which is a volume.
     """
     paths = [volume.fields.get('device', '') for volume in volumes]
     devices = [os.path.basename(path.replace('/cciss/', '/cciss!')) for path in paths]
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
-        is_only_use = devices.count(device) == 1 and device not in taken
         is_disk = device and os.path.isdir(f'{system.sys}/block/{device}')
-        if is_only_use and is_disk:
+        # a name that a tool prints twice is not certain
+        if is_disk and devices.count(device) == 1 and device not in of_drives:
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 
 
-def _without_taken(group: Group, taken: set[str], reasons: Mapping[str, str]) -> Group:
-    """Return the group of a controller's drives without those in volumes. Its redundancy is unknown
-    for a new reason: why nothing is known about the drives that are left. A group that is not of a
-    controller is unchanged.
+def _left(group: Group, in_volumes: set[str], reasons: Mapping[str, str]) -> Group:
+    """Return the group of a controller's drives without those in volumes, and with the reason why
+    nothing is known about the drives that are left.
 
-    taken: the disks of drives in volumes. reasons: by address of a drive, '' for the former reason.
+    Member.on is the address of a drive. in_volumes: addresses. reasons: by address; '' if the
+    former reason still holds.
     """
-    if group.kind != 'hardware':
-        return group
-    members = [member for member in group.members if taken.isdisjoint(member.on)]
-    # Member.on is the drive's address; any drive will do, because all are behind one controller
+    members = [member for member in group.members if in_volumes.isdisjoint(member.on)]
+    # all drives are behind one controller, so the reason is that of any of them
     (address,) = group.members[0].on
     unknown = reasons[address] or group.unknown
     return group._replace(members=tuple(members), unknown=unknown)

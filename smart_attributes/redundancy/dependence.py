@@ -28,7 +28,7 @@ from .partitions import Claim
 from .replacement import Drive, Machine, machine
 from .replacement import uses as uses_of
 
-# returns the drives that have disks, most severe first
+# returns the drives that have disks, most severe first, with what their verdicts say
 ToDrives = Callable[[Sequence[Located]], Sequence[Drive]]
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
@@ -122,7 +122,7 @@ def examined(
 
 
 def _decided(question: Question, view: Seen, to_drives: ToDrives) -> Examined:
-    """Return what follows from the groups; only the drives if none has a disk."""
+    """Return what follows from the groups in *view*; only the drives if none has a disk."""
     if not any(view.disks):
         return Examined(
             tuple(Use(verdict, place) for verdict, place in question.drives)
@@ -133,12 +133,13 @@ def _decided(question: Question, view: Seen, to_drives: ToDrives) -> Examined:
         for drive, names in zip(question.drives, view.disks)
     ]
     drives = with_others(to_drives(placed), question.others, view.others)
-    whole = machine(view.groups, drives)
-    lacking = _lacking(view.groups)
-    judged = [_critical_if_missing(drive, lacking) for drive in placed]
+    all_groups = machine(view.groups, drives)
+    degraded = _degraded(view.groups)
+    # a missing drive may be the member that a group lacks
+    judged = [_critical_if_missing(drive, degraded) for drive in placed]
     return Examined(
-        uses=uses_of(judged, whole),
-        machine=whole,
+        uses=uses_of(judged, all_groups),
+        machine=all_groups,
         notes=view.notes,
         remarks=(view.problem,) if view.problem else (),
     )
@@ -157,46 +158,48 @@ def problem_of(error: Exception) -> Coded:
 def unexamined(
     located: Sequence[Located], to_drives: ToDrives, problem: Coded
 ) -> Examined:
-    """Return the drives without groups, and *problem*, why nothing was read, as a remark.
+    """Return the drives after the groups could not be read or examined, with *problem*, the reason
+    for this, as a remark.
 
-    Nobody may take this for good news: machine() returns "copy first" for each drive to replace,
-    because no group shows its use, and a missing drive is CRITICAL, because a group may be degraded
-    without it.
+    As any group may be degraded, a missing drive is CRITICAL. As any drive may hold the only copy
+    of data, each drive to replace is "copy first".
     """
-    lacking = 'it is not known whether a group lacks a member'
-    judged = [_critical_if_missing(drive, lacking) for drive in located]
+    may_lack = 'it is not known whether a group lacks a member'
+    judged = [_critical_if_missing(drive, may_lack) for drive in located]
+    # machine() returns "copy first" for drives that have disks, whatever their names, and no group
+    placed = [
+        _placed(drive, (drive.verdict.device.name,))
+        for drive in judged
+        if not drive.verdict.device.is_recorded
+    ]
     try:
-        placed = [
-            _placed(drive, (drive.verdict.device.name,))
-            for drive in judged
-            if not drive.verdict.device.is_recorded
-        ]
         without_groups = machine((), to_drives(placed))
-    except Exception:  # to_drives() may fail for the same reason as before
+    except Exception:
+        # *problem* may come from to_drives(), which then fails again
         without_groups = Machine((), ())
     return Examined(uses_of(judged, without_groups), remarks=(problem,))
 
 
-def _critical_if_missing(drive: Located, lacking: str) -> Located:
+def _critical_if_missing(drive: Located, degraded: str) -> Located:
     """Return a drive, made CRITICAL if it is missing while a group lacks a member: this is the
     drive that it lacks, or one that it can no longer afford to lose.
 
-    lacking: a clause, "md0 lacks a member"; '' if no group does, so the drive is unchanged.
+    degraded: a clause, "md0 lacks a member"; '' if no group does, so the drive is unchanged.
     """
-    if not lacking or not drive.verdict.is_missing:
+    if not degraded or not drive.verdict.is_missing:
         return drive
-    words = f'{drive.verdict.problem}; {lacking}'
+    words = f'{drive.verdict.problem}; {degraded}'
     verdict = drive.verdict._replace(state=State.CRITICAL, problem=words)
     return drive._replace(verdict=verdict)
 
 
-def _lacking(groups: Sequence[Group]) -> str:
+def _degraded(groups: Sequence[Group]) -> str:
     """Return "md0 and md1 lack a member", with the groups that do; '' if none does."""
-    degraded = [group.name for group in groups if survival.lacks_member(group)]
-    if not degraded:
+    names = [group.name for group in groups if survival.lacks_member(group)]
+    if not names:
         return ''
-    lacks = 'lacks' if len(degraded) == 1 else 'lack'
-    return f'{listed_names(degraded, 2)} {lacks} a member'
+    lacks = 'lacks' if len(names) == 1 else 'lack'
+    return f'{listed_names(names, 2)} {lacks} a member'
 
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
@@ -218,11 +221,12 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
-    """Return the names of a drive's disks, and of the disks of its other namespaces and actuators.
-    Groups are built on the first path to a disk, so this path follows each disk.
+    """Return the kernel names of a drive's disks, also of its other namespaces and actuators.
 
-    Without disks in /sys, return the address of the drive: its use is then unknown. Return [] for a
-    recorded report, and for a missing drive, whose name another drive may have.
+    If a name is that of a further path to a disk, the name of the first path is added, because
+    groups are built on the first path. Without disks in /sys, return the address of the drive: its
+    use is then unknown. Return [] for a recorded report, and for a missing drive, whose name
+    another drive may have.
     """
     device = verdict.device
     if verdict.is_missing or device.is_recorded:
@@ -230,8 +234,9 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     present = _passed_through(verdict, devices) or disks(device, devices.system)
     names = []
     for disk in present or (device.address,):
-        for unit in devices.units.get(disk, (disk,)):
-            names += [unit, devices.same.get(unit, unit)]
+        for name in devices.units.get(disk, (disk,)):
+            # the name, and that of the first path
+            names += [name, devices.same.get(name, name)]
     return list(dict.fromkeys(names))
 
 
@@ -320,10 +325,11 @@ _DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
 
 
 def groups(devices: Devices) -> list[Group]:
-    """Return the groups of a machine, lower ones first. devices: all block devices, without their
-    uses.
+    """Return the groups of a machine, lower ones first: those in use, then those of what the other
+    disks and partitions hold (claims). devices: all block devices, without their uses.
     """
-    volumes = block_devices.volumes(_named('dm-', devices), devices.system)
+    of_mapper = _in_order(name for name in devices.names if name.startswith('dm-'))
+    volumes = block_devices.volumes(of_mapper, devices.system)
     titles = {
         name: block_devices.title(volume) or name for name, volume in volumes.items()
     }
@@ -331,31 +337,37 @@ def groups(devices: Devices) -> list[Group]:
         inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
     )
     file_systems = arrays.file_systems(devices)
-    of_btrfs: set[str] = set()
-    for group in file_systems:
-        of_btrfs.update(arrays.btrfs_members(group.id, devices))
+    of_btrfs = {
+        name
+        for group in file_systems
+        for name in arrays.btrfs_members(group.id, devices)
+    }
     # a mount point of btrfs is that of the file system, not of one of its devices
     used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
     devices = devices._replace(used=used)
-    block = f'{devices.system.sys}/block'
-    names = _named('md', devices)
-    of_md = [name for name in names if os.path.isdir(f'{block}/{name}/md')]
-    stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
+    md_arrays = _in_order(
+        name
+        for name in devices.names
+        if os.path.isdir(f'{devices.system.sys}/block/{name}/md')
+    )
+    stacked = _stacked(devices.names - {*md_arrays, *volumes}, devices)
     members = of_btrfs.union(
-        *(arrays.md_members(name, devices) for name in of_md),
+        *(arrays.md_members(name, devices) for name in md_arrays),
         *(volume.slaves for volume in volumes.values()),
         *stacked.values(),
     )
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
-        *_md_groups(of_md, claims, devices),
+        *_md_groups(md_arrays, claims, devices),
         *_volume_groups(volumes, claims, devices, unlisted=unlisted),
         *(_other(name, slaves, devices) for name, slaves in stacked.items()),
         *file_systems,
         *inactive,
     ]
-    return _ordered([*in_use, *_of_rest(in_use, claims, devices)])
+    not_lost = _without_lost(claims, in_use, devices)
+    ids = {group.id for group in in_use}
+    return _ordered([*in_use, *partitions.groups(not_lost, ids, devices)])
 
 
 def _md_groups(
@@ -387,30 +399,23 @@ def _volume_groups(
             yield whole._replace(unlisted=unlisted.get(name, ''))
 
 
-def _of_rest(
-    in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices
-) -> Iterator[Group]:
-    """Return the groups of what no group in use accounts for.
+def _without_lost(
+    claims: Sequence[Claim], groups: Sequence[Group], devices: Devices
+) -> list[Claim]:
+    """Return the claims without those of devices that arrays have lost: these are members already.
 
-    partitions.groups() leaves out what groups in use hold. This leaves out devices that arrays have
-    lost, but that are still here, see arrays.with_removed().
+    arrays.with_removed() adds such a device as a missing member with disks.
     """
-    lost_by_arrays = set()
-    for group in in_use:
+    lost = set()
+    for group in groups:
         for member in group.members:
             if group.kind == 'md' and member.state == 'missing' and member.on:
-                lost_by_arrays.add(member.name)
-    rest = [
+                lost.add(member.name)
+    return [
         claim
         for claim in claims
-        if devices.titles.get(claim.name, claim.name) not in lost_by_arrays
+        if devices.titles.get(claim.name, claim.name) not in lost
     ]
-    return partitions.groups(rest, {group.id for group in in_use}, devices)
-
-
-def _named(start: str, devices: Devices) -> list[str]:
-    """Return the devices with a name that starts so, in the order of their numbers."""
-    return _in_order(name for name in devices.names if name.startswith(start))
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

@@ -22,7 +22,6 @@ from .survival import TOLERANCE
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
-_NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
 _RAID = (
     '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
     '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
@@ -44,6 +43,12 @@ class Status(NamedTuple):
     doubts: tuple[str, ...] = ()  # as in Group
 
 
+_NOT_UNDERSTOOD = Status('', unknown='the output of dmsetup status is not understood')
+_NOT_REPORTED = Status(
+    '', unknown='its level and state are not in /sys, and dmsetup did not report them'
+)
+
+
 def statuses(text: str) -> Mapping[str, Status]:
     """Return the state of each RAID volume by its device mapper name, from the output of
     `dmsetup status`. Pure.
@@ -54,12 +59,9 @@ def statuses(text: str) -> Mapping[str, Status]:
         match = re.fullmatch('(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *', line)
         if not match:
             continue
+        # a RAID volume of LVM has one segment, so one line
         name, values = match.groups('')
-        if name in states:
-            twice = 'dmsetup reports that this volume contains more than one RAID'
-            states[name] = Status('', unknown=twice)
-        else:
-            states[name] = _status(values)
+        states[name] = _status(values)
     return states
 
 
@@ -69,7 +71,7 @@ def _status(values: str) -> Status:
     """
     match = re.fullmatch(_RAID, values)
     if not match:
-        return Status('', unknown=_NOT_UNDERSTOOD)
+        return _NOT_UNDERSTOOD
     health = match['health']
     action = match['sync_action']
     total = int(match['total'])
@@ -80,7 +82,7 @@ def _status(values: str) -> Status:
         level = 'raid10-unknown-layout'
     is_known = level in TOLERANCE and action in _ACTIVITIES
     if not is_known or not has_all_members:
-        return Status('', unknown=_NOT_UNDERSTOOD)
+        return _NOT_UNDERSTOOD
     activity = _ACTIVITIES[action]
     progress = None
     if activity and total:
@@ -102,9 +104,8 @@ def with_status(group: Group, status: Status) -> Group:
     """
     member_in = {member.slot: member for member in group.members}
     slots = set(range(len(status.health)))
-    has_slot_twice = len(member_in) < len(group.members)
     unknown = status.unknown
-    if not unknown and (has_slot_twice or not member_in.keys() <= slots):
+    if not unknown and not member_in.keys() <= slots:
         unknown = 'dmsetup and /sys report different members'
     group = group._replace(
         level='' if unknown else status.level,
@@ -129,6 +130,8 @@ def with_status(group: Group, status: Status) -> Group:
 def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     """Return what was seen, with the LVM volumes of unknown level completed, and a note if dmsetup
     failed. It is unchanged if there are no such volumes.
+
+    _drives: not used; each module in dependence.PROGRAMS has such a function.
     """
     groups = {group.id: group for group in view.groups}
     asked = [
@@ -138,11 +141,9 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
         return view
     text, why = linux.output(COMMAND)
     states = statuses(text)
-    unknown = 'its level and state are not in /sys, and dmsetup did not report them'
-    not_reported = Status('', unknown=unknown)
     for group in asked:
         name = text_of(f'{system.sys}/block/{group.id}/dm/name')
-        groups[group.id] = with_status(group, states.get(name, not_reported))
+        groups[group.id] = with_status(group, states.get(name, _NOT_REPORTED))
     notes = view.notes
     if why:
         problem = f'the redundancy of LVM volumes is unknown: {why}'

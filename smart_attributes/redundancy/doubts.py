@@ -20,11 +20,11 @@ ReadFile = Callable[[str], str]  # a file of /sys/block/mdN/md -> its content, o
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
-def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
+def of_array(read: ReadFile, is_swap: bool = False) -> Iterator[str]:
     """Yield each doubt about an md array.
 
-    read: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: all uses of the array;
-    "swap" if it is only swap space.
+    read: returns the content of a file of /sys/block/mdN/md, or UNREAD. is_swap: the array is only
+    swap space.
     """
     if _may_have_data_in_journal(read):
         yield doubt(
@@ -51,7 +51,7 @@ def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
     # reset the count. Of swap space, a count is not an error: memory that changes while it is
     # written differs between the copies of raid1 and raid10, and is not read again (md(4)).
     is_equalized = read('last_sync_action') in ('repair', 'resync')
-    if use != 'swap' and read('mismatch_cnt') != '0' and not is_equalized:
+    if not is_swap and read('mismatch_cnt') != '0' and not is_equalized:
         yield doubt(
             'its members differ from each other (mismatch_cnt)', 'repair the array'
         )
@@ -75,7 +75,7 @@ def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
     state: its flags, "in_sync,write_error". level: the array's. read: returns the content of a file
-    of /sys/block/mdN/md/dev-NAME, or UNREAD: a list of bad blocks that cannot be read is in doubt.
+    of /sys/block/mdN/md/dev-NAME, or UNREAD.
     """
     # As long as this flag is set, a repair skips the blocks that could not be written; tried on
     # Linux 6.12.
@@ -85,12 +85,12 @@ def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
         )
     if 'blocked' in state:
         yield doubt('has failed, but mdmon has not recorded this', 'start mdmon')
+    # not empty: there are bad blocks, or the list is UNREAD
     if read('bad_blocks'):
         # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
-        is_raid10 = level == 'raid10'
-        remedy = 'let a spare replace it' if is_raid10 else 'repair the array'
+        remedy = 'let a spare replace it' if level == 'raid10' else 'repair the array'
         yield doubt(_HAS_BAD_BLOCKS, remedy)
     if read('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')

@@ -51,7 +51,8 @@ TYPES = (
     '0x85',
     '6a945a3b-1dd2-11b2-99a6-080020736631',  # reserved by ZFS
 )
-# Kind of the group of a partition of unknown use; on an array, it has the redundancy of the array.
+# Kinds of the group of a partition of unknown use. On a disk, it may be a copy of what another disk
+# has, so its redundancy is unknown. On an array, it is lost with the array, like level "single".
 _UNKNOWN_USE = Kind('unknown', '', 'its use is not known')
 _UNKNOWN_USE_ON_ARRAY = Kind('unknown')
 # Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
@@ -179,27 +180,29 @@ def groups(
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
     by a group although it may hold data.
 
-    above: the ids of the groups found so far, which include arrays and volumes with data.
+    above: the ids of the groups so far. Those of arrays and volumes are their names, so an array or
+    volume gets no second group for what lies directly on it.
     """
     pools: dict[str, list[str]] = {}
     for name, holds, notes in claims:
-        if holds in (MOUNTED, SWAP) and name not in above:
-            kind = Kind('swap' if holds == SWAP else 'partition')
-            yield _alone(name, kind, devices)
-        elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
-            # other disks need no group: a drive without any group is of unknown use anyway
-            is_on_array = devices.parts.get(name) in above
-            kind = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
-            yield _alone(name, kind, devices)
-        elif holds == SIGNATURE and notes.get('ID_FS_TYPE') == 'zfs_member':
+        signature = notes.get('ID_FS_TYPE', '')
+        kind = _kind_of_member(signature)
+        if holds == SIGNATURE and signature == 'zfs_member':
             label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or name, []).append(name)
+        elif holds == SIGNATURE and kind:
+            yield _idle_member(name, kind, devices)
+        elif name in above:
+            continue
         elif holds == SIGNATURE:
-            unused = _unused(name, notes, devices)
-            # an array or volume with a file system that is not mounted has its own group
-            has_own_group = unused.kind == 'partition' and name in above
-            if not has_own_group:
-                yield unused
+            yield _not_mounted(name, notes, devices)
+        elif holds in (MOUNTED, SWAP):
+            yield _alone(name, Kind('swap' if holds == SWAP else 'partition'), devices)
+        elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
+            # a disk that is a whole drive needs no group: without any, its use is unknown anyway
+            is_on_array = devices.parts.get(name) in above
+            unknown = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
+            yield _alone(name, unknown, devices)
     for pool, names in pools.items():
         yield _pool(pool, names, devices)
 
@@ -209,21 +212,28 @@ def is_unknown(group: Group) -> bool:
     return group.kind == _UNKNOWN_USE.name
 
 
-def _unused(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
-    """Return the group of a signature that is not in use: that of a member of something, or else of
-    a file system that is not mounted.
+def _kind_of_member(signature: str) -> Kind | None:
+    """Return the kind of group whose members have a signature, such as "LVM2_member"; None if it is
+    that of a file system.
     """
-    signature = notes.get('ID_FS_TYPE', '')
-    for pattern, kind in _MEMBERS:
-        if re.fullmatch(pattern, signature):
-            members = devices.members([name], kind)
-            return devices.group(
-                group_id=f'{kind.name} {name}',
-                name=members[0].name,
-                kind=kind,
-                members=members,
-            )
-    content = clean(signature, 40) or 'several signatures'
+    kinds = (kind for pattern, kind in _MEMBERS if re.fullmatch(pattern, signature))
+    return next(kinds, None)
+
+
+def _idle_member(name: str, kind: Kind, devices: Devices) -> Group:
+    """Return the group of a member that nothing uses."""
+    members = devices.members([name], kind)
+    return devices.group(
+        group_id=f'{kind.name} {name}',
+        name=members[0].name,
+        kind=kind,
+        members=members,
+    )
+
+
+def _not_mounted(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
+    """Return the group of a file system that is not mounted."""
+    content = clean(notes.get('ID_FS_TYPE', ''), 40) or 'several signatures'
     label = clean(notes.get('ID_FS_LABEL', ''), 40)
     detail = ', '.join(filter(None, (label, content, 'not mounted')))
     return _alone(name, Kind('partition'), devices, detail)

@@ -123,7 +123,7 @@ class _Case(NamedTuple):
         return self.stack.between(self.drive.disks, group)
 
     def is_needed_by(self, group: Group) -> bool:
-        """Return whether a group certainly loses data without the drive."""
+        """Return whether a group certainly loses data without the drive: no other member has it."""
         return self.stack.loses(group, self.drive.disks)
 
     def dropped_by(self) -> list[Group]:
@@ -145,27 +145,25 @@ class _Case(NamedTuple):
         """
         in_use = list(filter(self.stack.carries_data, self.groups))
         swaps = list(filter(self._is_bare_swap, in_use))
-        others = [group for group in in_use if group not in swaps]
-        reasons = [self._reason(group, earlier) for group in others]
+        with_data = [group for group in in_use if group not in swaps]
+        reasons = [(self._reason(group, earlier), group) for group in with_data]
+        reasons.sort(key=_strictness)
         if reasons:
-            why = min(reasons, key=_strictness)
+            why, _ = reasons[0]
         else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
-        also_copied = [
-            group
-            for group, reason in zip(others, reasons)
-            if reason is not why and _is_copied(reason)
-        ]
+        # the admin copies the data of these groups, too
+        also_copied = [group for reason, group in reasons[1:] if _is_copied(reason)]
         return self._step(self._continued(why, also_copied, swaps))
 
     def _continued(
         self, why: Coded, also_copied: Sequence[Group], swaps: Sequence[Group]
     ) -> Coded:
         """Return the reason for the step with what else an admin must know. also_copied: groups
-        that *why* is not about. swaps: those that are only swap space.
+        whose data is also to be copied first. swaps: those that are only swap space.
         """
-        # only "next" says that no data is lost
+        # with any other label, the admin copies or keeps all data anyway
         unlisted = self._with_unlisted_volumes() if _label(why) == NEXT else []
         words = [
             sentences.also_copied(also_copied),
@@ -176,14 +174,13 @@ class _Case(NamedTuple):
         return sentences.continued(why, words)
 
     def _with_unlisted_volumes(self) -> list[str]:
-        """Return the names of the LVM volume groups that may have inactive volumes, which are not
-        known, on only this drive.
+        """Return the names of the LVM volume groups that may have inactive volumes on only this
+        drive: their active volumes lose a member with the drive, and the inactive ones are unknown.
         """
-        disks = self.drive.disks
         names = {
             group.unlisted
             for group in self.groups
-            if self.stack.lost_members(group, disks)
+            if self.stack.lost_members(group, self.drive.disks)
         }
         return sorted(names - {''})
 
@@ -229,8 +226,9 @@ class _Case(NamedTuple):
         return self._doubt(group) or why
 
     def _without_doubts(self, group: Group, earlier: Sequence[Step]) -> Coded:
-        """Return the reason for the drive's step, as _reason() does, if members that are in sync
-        have all their data.
+        """Return the reason for the drive's step, considering only one group that is in use.
+
+        Members in sync count as complete, whatever doubts there are.
         """
         if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
@@ -243,7 +241,9 @@ class _Case(NamedTuple):
         last_copy = self._last_copy(group)
         if last_copy:
             return last_copy
-        if partitions.is_unknown(group):
+        if partitions.is_unknown(
+            group
+        ):  # the redundancy is known (none), but not the use
             return _of_unknown(group, chain)
         lowest = next(filter(self.is_needed_by, chain))
         lost = self.stack.lost_members(lowest, self.drive.disks)
@@ -269,9 +269,11 @@ class _Case(NamedTuple):
         return sentences.unchecked(group, unread) if unread else None
 
     def _last_copy(self, group: Group) -> Coded | None:
-        """Return the reason not to remove a drive that redundant groups up to *group* cannot lose:
-        the weakest of them is rebuilt, or has no other copy. None if there are no such groups;
-        those without redundancy, which lose their data with any drive, are not meant.
+        """Return the reason not to remove a drive with the last copy of the data of a redundant
+        group, from the drive up to *group*; None if there is no such group. If there are several,
+        the reason is about the weakest one: it is being rebuilt, or has no other copy.
+
+        Groups without redundancy do not count: each drive has the only copy of its data.
         """
         needing = [
             lower
@@ -280,7 +282,7 @@ class _Case(NamedTuple):
         ]
         if not needing:
             return None
-        weakest = self._weakest(needing, frozenset())
+        weakest = self._weakest(needing)
         if weakest.activity in REBUILDING:
             return sentences.busy(weakest)
         return sentences.last_copy(weakest, is_dying=self._dying(weakest) is not None)
@@ -299,18 +301,28 @@ class _Case(NamedTuple):
         return (enough or failing)[0]
 
     def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
-        """Return the reason for a step if the group survives without the drive. It is the first of
-        these: the group has no data on the drive; one with data on it is rebuilt; another drive
-        comes first; more members are failing than the group tolerates; the drive comes next.
+        """Return the reason for a step if the group survives when only this drive is removed: the
+        drive has no data of the group, a group is being rebuilt, or the reason beside other drives.
         """
-        chain = self.chain(group)
-        drive = self.drive
-        on_drive = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
-        if group not in on_drive:
+        with_data = [
+            lower
+            for lower in self.chain(group)
+            if self.stack.holds(lower.id, self.drive.disks)
+        ]
+        if group not in with_data:
             return self._if_unused(group)
-        for lower in on_drive:
+        for lower in with_data:
             if lower.activity in REBUILDING:
                 return sentences.busy(lower)
+        return self._beside_others(group, earlier)
+
+    def _beside_others(self, group: Group, earlier: Sequence[Step]) -> Coded:
+        """Return the reason for a step if the group survives without this drive, and has all its
+        data. It is the first of these: another drive comes first; more members are failing than
+        the group tolerates; the drive comes next.
+        """
+        drive = self.drive
+        chain = self.chain(group)
         removed = [step.drive for step in earlier if step.label == NEXT]
         failing = [other for other in self.drives if other.is_failing]
         # if each failing drive fails completely
@@ -331,23 +343,24 @@ class _Case(NamedTuple):
         these: the drive is only a log, cache or journal; all drives with the group's data are
         failing; the drive is not used.
         """
-        disks = self.drive.disks
-        # in this one, the drive is a spare, is rebuilt, was dropped, or is a log, cache or journal
+        # upwards from the drive, the first group without data on it: in this one, the drive is a
+        # spare, is rebuilt, was dropped, or is a log, cache or journal
         lowest = next(
             lower
             for lower in self.chain(group)
-            if not self.stack.holds(lower.id, disks)
+            if not self.stack.holds(lower.id, self.drive.disks)
         )
-        own = list(filter(self._is_below, lowest.members))
-        if all(member.role for member in own):
-            return sentences.only_aside(lowest, own)
+        on_drive = list(filter(self._is_below, lowest.members))
+        is_only_aside = all(member.role for member in on_drive)
+        if is_only_aside:
+            return sentences.only_aside(lowest, on_drive)
         dying = self._dying(group)
         # replacing a member of *lowest* starts a rebuild, which would read all data of that drive
         if dying:
             return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
-    def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
+    def _weakest(self, groups: Sequence[Group], lost: Disks = frozenset()) -> Group:
         """Return the group that tolerates the fewest further losses after those of *lost*, 0 if
         unknown. Groups without redundancy, or that have lost data, count only if all are like that.
         """
@@ -378,10 +391,13 @@ def _label(reason: Coded) -> str:
     return OF_CODE[reason.code][0]
 
 
-def _strictness(reason: Coded) -> tuple[int, bool]:
-    """Return a key that sorts reasons, the strictest one first. "leave-cluster" comes after the
-    others with its label: a cluster moves only its own data, and the admin must copy the rest.
+def _strictness(reason_of: tuple[Coded, Group]) -> tuple[int, bool]:
+    """Return a key that sorts reasons, each with its group, the strictest one first.
+
+    "leave-cluster" comes after the others with its label: a cluster moves only its own data, and
+    the admin must copy the rest.
     """
+    reason, _ = reason_of
     return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
 

@@ -251,10 +251,11 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
 
 
 def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
-    """Return the message that the data is on only one drive. members: the partitions on that
-    drive.
+    """Return the message that the data is on only one drive: "no redundancy known for /srv (sda1)".
+    members: the partitions on that drive.
     """
     use = _use(group)
+    # the use of a partition that is not mounted is its name
     names = [clean(member.name, 40) for member in members if member.name != use]
     places = ', '.join(filter(None, (*names, *_content_unused(group))))
     where = f'{use} ({places})' if places else use
@@ -291,8 +292,10 @@ def also_copied(groups: Sequence[Group]) -> str:
 
 
 def also_dropped(why: Coded, dropping: Sequence[Group]) -> str:
-    """Return which of the groups that have dropped a member on the drive *why* does not name; '' if
-    there are none, or if *why* is already that a group does not use the drive.
+    """Return that groups no longer use the drive, without the group that *why* is about. '' without
+    such groups, or if *why* already says that a group does not use the drive.
+
+    dropping: the groups that have dropped a member on the drive.
     """
     others = [group for group in dropping if group.id != why.fields.get('group')]
     if not others or why.code == 'member-not-used':

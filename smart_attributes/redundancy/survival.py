@@ -101,12 +101,13 @@ def lacks_member(group: Group) -> bool:
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the stripes of md's raid10; None if they are unknown.
 
-    Near copies of a chunk lie in neighboring slots: with 3 slots and 2 near copies, in 0 and 1, then
-    in 2 and 0, then in 1 and 2. With far copies, as many slots as there are copies, less one, may
-    be lost, whichever they are.
+    Near copies of a chunk lie in neighboring slots. With 3 slots and 2 near copies, chunk 0 is in
+    slots 0 and 1, chunk 1 in 2 and 0, chunk 2 in 1 and 2, and chunk 3 in 0 and 1 again. With far
+    copies, any slots may be lost, one fewer than there are copies.
 
-    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
-    of slots, which is unknown here, because a set may have all copies on one slot.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset, which does not matter here;
+    17 and 18: far copies in sets of slots, which is unknown here, because a set may have all copies
+    on one slot.
     """
     near = layout & 255
     far = layout >> 8 & 255
@@ -116,10 +117,9 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     if far > 1:
         return (Stripe(frozenset(range(slots)), copies - 1),)
     stripes = []
-    # until each slot was first; before, the stripes may repeat
-    for first in range(0, slots * near, near):
-        neighbors = range(first, first + near)
-        stripes.append(Stripe(frozenset(slot % slots for slot in neighbors), near - 1))
+    for chunk in range(slots):  # all further chunks repeat these stripes
+        neighbors = [(chunk * near + copy) % slots for copy in range(near)]
+        stripes.append(Stripe(frozenset(neighbors), near - 1))
     return tuple(stripes)
 
 
@@ -179,13 +179,16 @@ class Stack:
         return inside
 
     def doubts(self, disks: Disks, group: Group) -> Iterator[tuple[Group, str]]:
-        """Yield each group from these disks up to *group*, with each reason why other members
-        may lack data.
+        """Yield each reason why *group* may lack data after a drive is removed, with the group that
+        the reason is about. disks: of the drive.
+
+        These are the doubts about each group from the drive up to *group*, and about all groups
+        below the members that such a group still has.
         """
         for lower in self.between(disks, group):
             yield from self._own_doubts(lower, disks)
             for member in self._remaining(lower, disks):
-                # the groups below another member
+                # the groups below the member
                 for name in sorted(self._inside(*member.on)):
                     yield from self._own_doubts(self.groups[name], disks)
 
@@ -254,14 +257,17 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
-        # most disks are not below a group, so few questions are new
+        # the answer depends only on the lost disks below the group, so each such set is asked once
         question = name, self.disks(name) & lost
         if question not in self._answers:
             self._answers[question] = self._answer(group, lost)
         return self._answers[question]
 
     def _answer(self, group: Group, lost: Disks) -> bool | None:
-        """Return whether a group survives, as survives() does, without looking for an earlier answer."""
+        """Return whether a group's data is left, for _is_left(): True, False, or None if unknown.
+
+        A group of unknown redundancy may need all of its members: True if all are left, else None.
+        """
         all_stripes = stripes(group)
         if all_stripes is not None:
             have_part = self._have_part(group, lost)
@@ -289,7 +295,7 @@ class Stack:
 
     def tolerates(self, group: Group, lost: Disks) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
-        are already lost, None if unknown.
+        are already lost, None if unknown. Members on the same disk count as one.
         """
         all_stripes = stripes(group)
         if all_stripes is None:
@@ -300,7 +306,7 @@ class Stack:
         )
         if spare_slots < 1:
             return spare_slots
-        # one disk may take several of these slots
+        # if each disk has 2 members, 3 spare slots are enough for the failure of one disk
         return spare_slots // self._fail_together(group, lost)
 
     def _fail_together(self, group: Group, lost: Disks) -> int:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import System
-from ..typed import NamedTuple
 from ..words import clean
 from . import partitions, zpool_status
 from .block_devices import Names, listed
@@ -37,20 +36,10 @@ _STATES = {
 _BEST_FIRST = ('in_sync', 'rebuilding', 'unknown', 'faulty', 'missing')
 _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
+# a device and its replacements, as one device of the group above it
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
-
-
-class _View(NamedTuple):
-    """The facts about a pool that are needed to convert its virtual devices."""
-
-    # name of the resilvered virtual device ('': all that need it) -> resilver
-    resilvers: Mapping[str, Scan]
-    scrub: Scan | None
-    is_marked: bool  # zpool shows that at least one device of the pool lacks data
-    disks_of: DisksOf
-    doubts: tuple[str, ...]  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -70,27 +59,34 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     """Return what was seen, in which zpool's groups replace others of the same pools, and a note if
     zpool failed or reports no pool.
+
+    _drives: not used; each module in dependence.PROGRAMS has such a function.
     """
     text, why = linux.output(COMMAND)
     of_sys = {group.id: group for group in view.groups}
     every = listed(system)
-    devices = set[str]()  # all that zpool reports: disks_of() adds them
 
     def disks_of(path: str) -> Names:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
-        name = os.path.basename(os.path.realpath(path))
-        devices.add(name)
-        return every.below(name) if path.startswith('/dev/') else ()
+        return every.below(_kernel_name(path)) if path.startswith('/dev/') else ()
 
+    reported = _reported(text)
     of_zpool = {}
     for group in groups(text, disks_of):
-        # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
         earlier = of_sys.get(group.id, group)
+        # the output has no uses, and no members if it could not be parsed
         members = group.members or earlier.members
+        if not group.members:
+            reported.update(member.name for member in members)
         of_zpool[group.id] = group._replace(used_as=earlier.used_as, members=members)
-    rest: list[Group] = []
+    rest = []
     for group in of_sys.values():
-        rest += _without_reported(group, of_zpool, devices)
+        # without udev, a partition of a pool is of unknown use
+        is_about_zfs = group.kind == 'zfs' or partitions.is_unknown(group)
+        if is_about_zfs:
+            rest += _unreported(group, reported, of_zpool)
+        else:
+            rest.append(group)
     if text.strip() and not of_zpool:
         why = 'zpool status reports no pool'
     notes = view.notes
@@ -100,36 +96,46 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     return view._replace(groups=(*rest, *of_zpool.values()), notes=notes)
 
 
-def _without_reported(
-    group: Group, of_zpool: Mapping[str, Group], devices: set[str]
-) -> Iterator[Group]:
-    """Yield a group that /sys and udev show, without the devices that zpool reports; nothing if
-    zpool reports all of them. A group that is not about ZFS is unchanged.
+def _kernel_name(path: str) -> str:
+    """Return the name of a device in /sys: "sda1" for "/dev/disk/by-id/ata-EXAMPLE-part1"."""
+    return os.path.basename(os.path.realpath(path))
 
-    of_zpool: groups by id. devices: all that zpool reports, also spares, which name no pool.
+
+def _reported(text: str) -> set[str]:
+    """Return the kernel names of all devices in the output of zpool status."""
+    names: set[str] = set()
+    for pool in zpool_status.pools(text):
+        for vdev in (*pool.in_use, *pool.spares):
+            names.update(_kernel_name(leaf.path) for leaf in vdev.leaves() if leaf.path)
+    return names
+
+
+def _unreported(
+    group: Group, reported: set[str], of_zpool: Collection[str]
+) -> list[Group]:
+    """Return a group that /sys and udev show, without the devices that zpool reports; [] if zpool
+    reports all of them.
+
+    reported: kernel names of devices, also of spares, which name no pool. of_zpool: ids of groups.
     """
-    # without udev, a partition of a pool is of unknown use
-    if group.kind != 'zfs' and not partitions.is_unknown(group):
-        yield group
-        return
-    pool = of_zpool.get(group.id)
-    rest = []
-    for member in group.members:
-        is_in_pool = pool is not None and member in pool.members
-        if not is_in_pool and devices.isdisjoint((member.name, *member.on)):
-            rest.append(member)
-    if group.members and not rest:
-        return
-    if pool is None:
-        yield group._replace(members=tuple(rest))
-    elif rest:
-        # of another pool with the same name, which is not imported
-        yield group._replace(
+    rest = [
+        member
+        for member in group.members
+        if reported.isdisjoint((member.name, *member.on))
+    ]
+    if not rest:
+        return []
+    group = group._replace(members=tuple(rest))
+    if group.id not in of_zpool:
+        return [group]
+    # another pool with the same name, which is not imported
+    return [
+        group._replace(
             id=f'{group.id}, other',
-            members=tuple(rest),
             used_as=(),
             unknown='zpool reports no pool with this device',
         )
+    ]
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -139,32 +145,23 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and the groups of the pool's virtual devices at all levels; all of
     unknown redundancy if that of the pool is unknown.
     """
-    resilvers = _resilvers(pool)
-    vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
-    whole = _whole(pool, vdevs, disks_of)
+    is_resilvering = bool(_resilvers(pool))
+    vdevs = tuple(_marked(vdev, is_resilvering) for vdev in pool.vdevs)
+    pool = pool._replace(vdevs=vdevs)
+    whole = _whole(pool, disks_of)
     yield whole
-    scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
-    view = _View(
-        resilvers,
-        scrub=next(scrubs, None),
-        is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
-        disks_of=disks_of,
-        doubts=pool.doubts,
-    )
     for vdev in vdevs:
-        for group in _groups_of_vdev(vdev, whole.id, view):
+        for group in _groups_of_vdev(vdev, whole.id, pool, disks_of):
             yield _of_unknown(group, whole.unknown) if whole.unknown else group
 
 
-def _whole(pool: Pool, vdevs: list[Vdev], disks_of: DisksOf) -> Group:
-    """Return the group of a pool, whose members are its virtual devices (*vdevs*), spares, logs and
-    caches.
-    """
+def _whole(pool: Pool, disks_of: DisksOf) -> Group:
+    """Return the group of a pool. Its members are virtual devices, spares, logs and caches."""
     unknown = pool.unknown or _why_unknown(pool)
     name = clean(pool.name, LONGEST_GIVEN_NAME)
     pool_id = f'zfs {name}'
     members = []
-    for slot, vdev in enumerate(vdevs):
+    for slot, vdev in enumerate(pool.vdevs):
         state = 'in_sync' if vdev.state in _WORKS else 'faulty'
         members.append(Member(_short(vdev), state, slot, on=(_id(pool_id, vdev),)))
     return Group(
@@ -184,10 +181,10 @@ def _of_unknown(group: Group, why: str) -> Group:
 
 
 def _resilvers(pool: Pool) -> dict[str, Scan]:
-    """Return the resilvers, each by the virtual device that it concerns; by '' if zpool does not list
-    this one, so that the resilver may concern any of those listed.
+    """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The
+    name is '', for any virtual device of the pool, if zpool does not name it or does not list it.
     """
-    names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
+    names = {vdev.name for vdev in pool.in_use}
     resilvers = {}
     for scan in pool.scans:
         if scan.function == 'resilver':
@@ -199,8 +196,7 @@ def _resilvers(pool: Pool) -> dict[str, Scan]:
 def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
     """Yield the members of a pool that hold no data: spares, logs and caches."""
     for spare in pool.spares:
-        if spare.state == 'AVAIL':
-            yield _member(spare, disks_of)._replace(state='spare')
+        yield _member(spare, disks_of)._replace(state='spare')
     for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
         for vdev in vdevs:
             for leaf in vdev.leaves():
@@ -230,11 +226,10 @@ def _why_unknown(pool: Pool) -> str:
         return f'zpool reports the state {clean(pool.state)}'
     if not pool.vdevs:
         return 'zpool does not report its devices'
-    vdevs = (*pool.vdevs, *pool.logs, *pool.cache)
-    names = [name for vdev in vdevs for name in _names(vdev, '')]
+    names = [name for vdev in pool.in_use for name in _names(vdev, '')]
     if len(set(names)) < len(names):
         return _TWICE
-    if pool.state == 'DEGRADED' and {vdev.state for vdev in vdevs} == {'ONLINE'}:
+    if pool.state == 'DEGRADED' and {vdev.state for vdev in pool.in_use} == {'ONLINE'}:
         return _CONTRADICTION
     return ''
 
@@ -274,20 +269,23 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ------------------------------------------------------------------------------
 
 
-def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+def _groups_of_vdev(
+    vdev: Vdev, parent: str, pool: Pool, disks_of: DisksOf
+) -> Iterator[Group]:
     """Yield the group of a virtual device, and the groups below it. parent: the id of the group
-    above it.
+    above it. pool: after _marked().
     """
     own_id = _id(parent, vdev)
     members = []
     # a single device is the only member of its group
     for slot, child in enumerate(vdev.children or (vdev,)):
         is_group = bool(child.children)
-        member = _nested(child, own_id) if is_group else _member(child, view.disks_of)
+        member = _nested(child, own_id) if is_group else _member(child, disks_of)
         members.append(member._replace(slot=slot, doubts=_doubts(child)))
-    unknown = _why_vdev_unknown(vdev, view)
-    scan = _resilver(vdev, view) or view.scrub
-    doubts = view.doubts
+    unknown = _why_vdev_unknown(vdev, pool)
+    scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
+    scan = _resilver(vdev, pool) or next(scrubs, None)
+    doubts = pool.doubts
     if vdev.children and vdev.has_errors:
         doubts = (*doubts, doubt(ABOVE, REMEDY))
     yield Group(
@@ -304,7 +302,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     )
     for child in vdev.children:
         if child.children:
-            yield from _groups_of_vdev(child, own_id, view)
+            yield from _groups_of_vdev(child, own_id, pool, disks_of)
 
 
 def _short(vdev: Vdev) -> str:
@@ -342,16 +340,16 @@ def _level(vdev: Vdev) -> str:
     return draid[1] if draid and devices == int(draid[2]) else ''
 
 
-def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
+def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    has_known_levels = all(_level(part) for part in (vdev, *leaves))
-    # Groups below it are groups of their own, with their own level; here, only their kind counts.
+    # A group directly below it must be of the kind "replacing-0" or "spare-0". Its level does not
+    # matter here, because it is a group of its own.
     groups_below = [child.name for child in vdev.children if child.children]
     are_nested = all(map(_NESTED.fullmatch, groups_below))
-    if not has_known_levels or not are_nested:
+    if not all(map(_level, (vdev, *leaves))) or not are_nested:
         return 'this version does not know its type'
-    # a nested group counts by the states of its devices, see _nested()
+    # of a group such as replacing-0, only the states of its devices count, see _nested()
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
@@ -360,19 +358,19 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     if is_degraded and are_leaves_online and not vdev.lacks_data:
         return _CONTRADICTION
-    if _is_resilver_unclear(vdev, view):
+    if _is_resilver_unclear(vdev, pool):
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
 
 
-def _is_resilver_unclear(vdev: Vdev, view: _View) -> bool:
+def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:
     """Return whether a resilver concerns a virtual device, and zpool does not show which of its
     devices are complete.
     """
     if vdev.lacks_data:
         # a dRAID marks each device that gets data, also the complete ones
-        return bool(view.resilvers) and vdev.name.startswith('draid')
-    return _resilver(vdev, view) is not None
+        return bool(_resilvers(pool)) and vdev.name.startswith('draid')
+    return _resilver(vdev, pool) is not None
 
 
 def _has_known_state(leaf: Vdev) -> bool:
@@ -383,14 +381,16 @@ def _has_known_state(leaf: Vdev) -> bool:
     return leaf.state in _STATES and not has_moved
 
 
-def _resilver(vdev: Vdev, view: _View) -> Scan | None:
+def _resilver(vdev: Vdev, pool: Pool) -> Scan | None:
     """Return the resilver that concerns a virtual device; None if there is none."""
-    if vdev.name in view.resilvers:
-        return view.resilvers[vdev.name]
+    resilvers = _resilvers(pool)
+    if vdev.name in resilvers:
+        return resilvers[vdev.name]
     # Once zpool has marked a device of the pool, only marked ones lack data.
-    may_lack_data = vdev.lacks_data or not view.is_marked
-    # '': of an unlisted virtual device, so it may concern this one
-    return view.resilvers.get('') if may_lack_data else None
+    is_marked = any(part.lacks_data for part in pool.in_use)
+    may_lack_data = vdev.lacks_data or not is_marked
+    # '': it may be a resilver of any virtual device
+    return resilvers.get('') if may_lack_data else None
 
 
 # --- members --------------------------------------------------------------------------------------

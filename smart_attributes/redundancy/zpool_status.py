@@ -41,10 +41,16 @@ _KEYS = (
 _FIELD = f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?'
 _CLASS = f'\t({"|".join(_CLASSES)})[\t ]*'
 _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
-_HEAD = '\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)'
+# The table, in which "further" are columns of newer versions:
+#   NAME        STATE     READ WRITE CKSUM
+#   tank        DEGRADED     0     0     0
+#     sda       FAULTED      3     0     0  too many errors
+_HEAD = '\tNAME +  (?P<state>STATE) +READ +WRITE +CKSUM(?P<further>(?: +(?:SLOW|POWER|DIO))*)'
+# the part of a row from the state on
 _STATE = re.compile(
-    '(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
-    f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?'
+    '(?P<state>ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
+    f'(?:(?<= )(?P<counts>{_COUNT} +{_COUNT} +{_COUNT})'
+    f'(?P<further>(?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (?P<remarks>.*))?'
 )
 # Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
 _HARMLESS = (
@@ -128,9 +134,14 @@ class Pool(NamedTuple):
     vdevs: tuple[Vdev, ...] = ()  # only virtual devices that hold data of the pool
     logs: tuple[Vdev, ...] = ()
     cache: tuple[Vdev, ...] = ()
-    spares: tuple[Vdev, ...] = ()
+    spares: tuple[Vdev, ...] = ()  # that work and replace no device yet
     unknown: str = ''  # why its redundancy is not known
     doubts: tuple[str, ...] = ()  # why working devices may lack data
+
+    @property
+    def in_use(self) -> tuple[Vdev, ...]:
+        """Return all virtual devices except for spares."""
+        return (*self.vdevs, *self.logs, *self.cache)
 
 
 class _NotUnderstood(ValueError):
@@ -183,7 +194,7 @@ def _of_text(text: str) -> Pool:
         vdevs=(*root.children, *of_class['dedup'], *of_class['special']),
         logs=of_class['logs'],
         cache=of_class['cache'],
-        spares=of_class['spares'],
+        spares=tuple(spare for spare in of_class['spares'] if spare.state == 'AVAIL'),
         doubts=tuple(_doubts(fields, root)),
     )
 
@@ -230,11 +241,11 @@ def _rows(config: str) -> dict[str, list[Row]]:
     heading, which begin with the row of the pool. Raises _NotUnderstood.
     """
     head_line, *lines = config.strip('\n').split('\n')
-    column = head_line.find('  STATE ') + 2
     head = re.fullmatch(_HEAD, head_line)
     if not head:
         raise _NotUnderstood('the table has unexpected columns')
-    further_columns = len(head[1].split())
+    column = head.start('state')
+    further_columns = len(head['further'].split())
     name = 'normal'
     of_class: dict[str, list[Row]] = {name: []}
     for line in lines:
@@ -268,7 +279,7 @@ def _row(line: str, column: int, further_columns: int) -> Row:
     column: where the state begins. further_columns: number of columns after the usual ones. Raises
     _NotUnderstood.
     """
-    indented = line[1:column].rstrip(' ')
+    indented = line[1:column].rstrip(' ')  # after a tab: "  sda"
     name = indented.strip(' ')
     indent = len(indented) - len(name)
     match = _STATE.fullmatch(line, column)

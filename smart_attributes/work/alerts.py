@@ -14,48 +14,54 @@ BEST_ALERT = 120 - len('SMART CRITICAL - ')  # characters, for who, why and what
 
 def alerts(case: Case) -> list[str]:
     """Return the alert of a drive for the first line of a check, in five forms, longest first:
-    which drive, why, and what to do.
-
-    If a reason of two findings leaves no room for the action, only the worse finding is named.
+    - "sdb: 9 pending sectors (critical above 8): replace it now, because md0 has the data on other
+      drives, too; update the firmware; 2 more findings on it"
+    - the same with numbers at the end: "; 1 more action, 2 more findings"
+    - the same without these numbers
+    - "sdb: 9 pending sectors (critical above 8): replace it now"
+    - the same without the command of a self-test
     """
     item = case.todo
-    name = _short_name(case)
-    step = _first_step(case)
-    more = item.more
-    last_finding = ''
-    if item.is_unread:
-        # the reason is "PROBLEM; FINDING when last read", see Item.is_unread
-        problem, _, last_finding = item.reason.partition('; ')
-        head = f'{name} {problem}; {step}'
-    else:
-        head = f'{name}: {item.reason}: {step}'
-        has_two_findings = (
-            not case.verdict.problem and len(_headlined(case.verdict)) > 1
-        )
-        if has_two_findings and len(head) > BEST_ALERT:
-            head = f'{name}: {_worst_finding(case.verdict)}: {step}'
-            more += 1
+    head, unnamed = _head(case)
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
-    # the findings of a drive that was not read are old, and its line has them
-    has_findings = more > 0 and not item.is_unread
-    findings = plural(more, 'more finding') if has_findings else ''
+    if item.is_unread:
+        _, _, last_finding = item.reason.partition('; ')
+        full_head = _joined(full_head, last_finding)
+    findings = plural(unnamed, 'more finding') if unnamed else ''
     findings_on_it = f'{findings} on it' if findings else ''
-    counts = findings_on_it
-    if item.also:
-        more_actions = plural(len(item.also), 'more action')
-        counts = f'{more_actions}, {findings}' if findings else more_actions
+    more_actions = plural(len(item.also), 'more action') if item.also else ''
+    numbers = ', '.join(filter(None, (more_actions, findings)))
     return [
-        _joined(full_head, last_finding, also(item), findings_on_it),
-        # further actions are only counted
-        _joined(full_head, last_finding, counts),
-        _joined(full_head, last_finding),
-        # without the reason for the action, and without the last finding of an unread drive
+        _joined(full_head, also(item), findings_on_it),
+        _joined(full_head, numbers),
+        full_head,
         head,
-        # without the command of a self-test
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
+
+
+def _head(case: Case) -> tuple[str, int]:
+    """Return which drive, why, and what to do; and the number of findings that this does not name.
+
+    If a reason of two findings leaves no room for the action, only the worse finding is named.
+    """
+    verdict = case.verdict
+    name = _short_name(case)
+    step = _first_step(case)
+    if case.todo.is_unread:
+        # "PROBLEM; FINDING when last read": its findings are old, and its line has them
+        problem, _, _ = case.todo.reason.partition('; ')
+        return f'{name} {problem}; {step}', 0
+    head = f'{name}: {case.todo.reason}: {step}'
+    if verdict.last:  # the reason names one of its findings
+        return head, len(verdict.last.findings) - 1
+    named = _headlined(verdict)
+    unnamed = len(verdict.alerts) - len(named)
+    if len(named) > 1 and len(head) > BEST_ALERT:
+        return f'{name}: {_with_limit(named[0])}: {step}', unnamed + 1
+    return head, unnamed
 
 
 def action_alone(case: Case) -> str:
@@ -84,24 +90,11 @@ def _short_name(case: Case) -> str:
 def headline(verdict: Verdict) -> str:
     """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
     sectors (warning above 40)". If it is the health status, the finding that shows what failed
-    follows after a comma, without its limit. '' without findings.
+    follows after a comma, without its limit.
     """
-    others = _headlined(verdict)[1:]
+    worst, *others = _headlined(verdict)
     # the first line has no room for two limits
-    return ', '.join([_worst_finding(verdict), *map(_words, others)])
-
-
-def _worst_finding(verdict: Verdict) -> str:
-    """Return the worst finding of a drive with its limit; '' if it has none."""
-    worst = _headlined(verdict)[:1]
-    return ''.join(map(_with_limit, worst))
-
-
-def further_findings(verdict: Verdict) -> int:
-    """Return the number of findings that headline() does not name."""
-    if verdict.problem:
-        return len(verdict.last.findings) - 1 if verdict.last else 0
-    return len(verdict.alerts) - len(_headlined(verdict))
+    return ', '.join([_with_limit(worst), *map(_words, others)])
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
@@ -137,6 +130,5 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    if not verdict.problem:
-        return False
-    return verdict.last is None or action in (actions.SEARCH, actions.READ)
+    is_reason = verdict.last is None or action in (actions.SEARCH, actions.READ)
+    return verdict.problem != '' and is_reason

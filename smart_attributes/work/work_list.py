@@ -32,7 +32,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import duration
 from ..words import sentence
 from . import actions
-from .alerts import further_findings, headline, is_about_reading
+from .alerts import headline, is_about_reading
 from .dates import day, is_due, lasting, order_by
 from .statements import findings
 
@@ -48,15 +48,17 @@ MISSING = frozenset(('no-such-device', 'empty-slot', 'too-few-drives', 'drive-mi
 UNKNOWN_FUTURE = Outlook()
 MIDDLE = 'expected date'
 EARLIEST = 'earliest date'
-OF_LABEL = {
+# Label of a drive to replace -> its action.
+OF_FAILING = {
     NEXT: actions.REPLACE,
     COPY: actions.COPY,
     UNKNOWN: actions.COPY,
     LAST: actions.KEEP,
     WAIT: actions.WAIT,
 }
-# For a drive that is itself good enough. Only one that a group has dropped is replaced or copied.
-IDLE_OF_LABEL = {
+# Label of a drive that is itself good enough -> its action. It has a label because a group has
+# dropped it or, with LAST, needs it. With WAIT, its group is being rebuilt, and it needs nothing.
+OF_HEALTHY = {
     NEXT: actions.REJOIN,
     COPY: actions.COPY,
     UNKNOWN: actions.COPY,
@@ -124,6 +126,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     verdict = use.verdict
     replacement = use.replacement
     read_at = verdict.read_at(now)
+    # the most urgent one is first
     own_needs = _own_needs(verdict, outlook, read_at)
     needs = _with_groups(own_needs, replacement)
     dues = [_due(use, outlook, need, read_at) for need in needs]
@@ -148,7 +151,6 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         unknown=_unknown(use, [need.code for need in needs]),
         step=replacement,
         also=tuple(others),
-        more=further_findings(verdict),
         is_unread=is_unread,
     )
 
@@ -156,26 +158,23 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
 def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[Need]:
     """Return what a drive needs, adjusted for the groups on it. own: without the groups, most
     urgent first. replacement: None if no group affects the drive.
+
+    WATCH becomes an action for a healthy member, such as KEEP, only if the drive is one: WATCH is
+    its first need, and it is not to be replaced.
     """
     if replacement is None:
         return [*own]
-    first, *others = own
-
-    def adjusted(need: Need) -> Need:
-        code = in_its_groups(need.code, replacement.label, replacement.why.code)
-        return need._replace(code=code)
-
-    # in_its_groups() would treat a drive to watch as a healthy member of its groups
-    is_replaced_anyway = first.code == actions.WATCH and _is_to_replace(others)
-    new_first = first if is_replaced_anyway else adjusted(first)
-    if new_first.code == actions.KEEP and first.code == actions.REPLACE:
-        # the text of this kind also says to copy the data
-        new_first = new_first._replace(kind=actions.FAILING)
-    # as a further action, to watch a drive does not depend on its groups
-    new_others = [
-        need if need.code == actions.WATCH else adjusted(need) for need in others
-    ]
-    return [new_first, *new_others]
+    is_healthy = own[0].code == actions.WATCH and not _is_to_replace(own)
+    needs = []
+    for need in own:
+        code = need.code
+        if code != actions.WATCH or is_healthy:
+            code = in_its_groups(code, replacement.label, replacement.why.code)
+        kind = need.kind
+        if need.code == actions.REPLACE and code == actions.KEEP:
+            kind = actions.FAILING  # "copy the data now, and do not pull the drive"
+        needs.append(need._replace(code=code, kind=kind))
+    return needs
 
 
 def rescue(verdict: Verdict) -> str:
@@ -217,21 +216,27 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
 def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
     """Return the reason for the action of a drive.
 
-    is_unread: the reason is that the drive was not read, rather than what was found when it was
-    last read. otherwise: the text for a drive that is OK. now: seconds since 1970.
+    - it was read: "576 reallocated sectors (warning above 40)"
+    - is_unread: "cannot be opened", or with a CRITICAL last finding "cannot be opened; 9 pending
+      sectors when last read"
+    - it was not read, but its last findings need the action: "9 pending sectors when last read 2 h
+      ago"
+    - it is OK: *otherwise*
+
+    is_unread: see is_about_reading(). now: seconds since 1970.
     """
     if verdict.state is State.OK:
         return sentence(otherwise, LONGEST_STATEMENT)
     if not verdict.problem:
         return headline(verdict)
+    problem = sentence(verdict.problem, LONGEST_STATEMENT)
     if verdict.last is None:
-        return sentence(verdict.problem, LONGEST_STATEMENT)
+        return problem
     worst = verdict.last.findings[0]
     last_finding = f'{worst.plain or worst.words} when last read'
     if not is_unread:
         seconds = max(int(now) - verdict.last.time, 0)
         return f'{last_finding} {duration(seconds)} ago'
-    problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # only a CRITICAL finding is worse than that the drive was not read
     if worst.state is State.CRITICAL:
         return f'{problem}; {last_finding}'
@@ -338,7 +343,7 @@ def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     """Return the first of these needs, then the others that no other one includes, most urgent
     first, each action once; without needs, only the action NOTHING.
 
-    is_unsound: the data of the drive is copied before its firmware is updated.
+    is_unsound: the data of the drive is in danger, so it is copied before a firmware update.
     """
     by_code: dict[str, Need] = {}
     for need in needs or [Need(actions.NOTHING)]:
@@ -358,19 +363,19 @@ def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
 
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
-    """Return the action for a drive, adjusted for the groups on it. label, reason: codes from
-    Replacement.
+    """Return the action for a drive, adjusted for the groups on it. code: its own action; NOTHING or
+    WATCH if it is healthy. label, reason: codes from Replacement.
     """
     if reason == 'leave-cluster':  # the cluster copies the data itself
         return IN_CLUSTER.get(code, code)
     if code == actions.REPLACE:
-        return OF_LABEL[label]
+        return OF_FAILING[label]
     if code not in (actions.NOTHING, actions.WATCH):
         return code
-    # not by label: a healthy member of an array in rebuild has label WAIT, too
+    # a group has dropped this drive, and its other drives are failing
     if reason == 'copy-other-first':
         return actions.WAIT
-    return IDLE_OF_LABEL.get(label, code)
+    return OF_HEALTHY.get(label, code)
 
 
 def due(
@@ -382,10 +387,8 @@ def due(
     forecast's date in use.
     """
     words = actions.action(code, kind).words
-    if code in actions.REPLACING:
-        return Due(words)
     by = now if code == actions.ORDER_COPY else order_by(left, now)
-    if by is None:
+    if by is None or code in actions.REPLACING:
         return Due(words)
     if code != actions.ORDER:
         return Due(words, day(by))
@@ -412,6 +415,7 @@ def _unknown(use: Use, codes: Iterable[str]) -> str:
     if replacing.isdisjoint(codes) or use.verdict.device.is_recorded:
         return ''
     if use.replacement is None:
+        # whether groups are on the drive is known only if its disks are
         return '' if use.place.disks else NOT_KNOWN['use-unknown']
     return NOT_KNOWN.get(use.replacement.why.code, '')
 
@@ -442,34 +446,40 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     Drives to replace come first, those whose groups have the least redundancy at the top; then the
     others, by their most urgent action.
     """
-    verdicts = [case.verdict for case in cases]
     items = [case.todo for case in severity.worst_first(cases)]
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
-    # (risk, place) by group
-    ranks = grades(machine, verdicts) if machine else {}
-    groups_on = {step.drive.name: step.groups for step in steps}
-
-    def by_risk(item: Item) -> tuple[int, int, int]:
-        """Return the risk, the place of the drive's group, and the place of its label: drives of a
-        group are adjacent, in the order to act on them.
-        """
-        risk = Risk.UNSURE
-        label = 0
-        if item.step:
-            risk = risk_of(item.step.why.code)
-            label = LABELS.index(item.step.label)
-        groups = groups_on.get(item.drive, ())
-        if not groups:
-            return risk, len(ranks), label  # after the groups of the same risk
-        group_risk, place = min(ranks[group] for group in groups)
-        # a drive whose reason is worse than its group's state comes before the group
-        return min(group_risk, risk), place, label
-
+    grade_of = grades(machine, [case.verdict for case in cases]) if machine else {}
+    worst_grades = {
+        step.drive.name: min(grade_of[group] for group in step.groups)
+        for step in steps
+        if step.groups
+    }
     to_replace = [item for item in items if item.action in actions.REPLACING]
+    # after the groups of the same risk
+    no_group = (Risk.PLAIN, float('inf'))
+    to_replace.sort(
+        key=lambda item: _rank(item, worst_grades.get(item.drive, no_group))
+    )
     others = [item for item in items if item.action not in actions.REPLACING]
-    return [*sorted(to_replace, key=by_risk), *sorted(others, key=_urgency)]
+    return [*to_replace, *sorted(others, key=_urgency)]
+
+
+def _rank(item: Item, grade: tuple[Risk, float]) -> tuple[Risk, float, int]:
+    """Return a key that sorts drives to replace: by risk, then by group, then in the order to act
+    on the drives of a group.
+
+    grade: the risk of the group on the drive that is most at risk, and its place among all groups.
+    """
+    risk = Risk.UNSURE
+    label = 0
+    if item.step:
+        risk = risk_of(item.step.why.code)
+        label = LABELS.index(item.step.label)
+    group_risk, place = grade
+    # a drive whose reason is worse than its group's state comes before the group
+    return min(group_risk, risk), place, label
 
 
 def _urgency(item: Item) -> int:
