@@ -107,8 +107,9 @@ class Child:
             yield values, bytes(self._buffer[content:begin])
 
     def leave(self, ends: bool) -> None:
-        """Receive nothing more; do nothing if the process has ended. ends: end the process; if the
-        kernel blocks it, it ends later. Otherwise it continues alone.
+        """Receive nothing more; do nothing if the process has ended.
+
+        ends: True ends the process (later, if the kernel blocks it now); False lets it go on alone.
         """
         if self._pipe >= 0:
             if ends:

@@ -132,7 +132,7 @@ def for_locks(name: str, state_dir: str) -> str:
     All checks of one user share the folder. state_dir: the argument of --state-dir, used only if the
     default places are unusable. Raises Unusable.
     """
-    fault = 'this user has no home directory'
+    fault = 'this user has no home directory'  # if there is no place at all
     for place in _places_of_locks(state_dir):
         path = os.path.join(place, name)
         # the package or an admin creates these

@@ -80,7 +80,9 @@ class DriveHistory(NamedTuple):
 
     @property
     def histories(self) -> dict[Key, History]:
-        """The series as readings; a series in series.PACES has only its newest points."""
+        """The points of each series as the history of a reading. For a metric in series.PACES, the file
+        NUMBER.drive has only the newest points.
+        """
         return {
             key: History(stored.points, stored.last_seen or self.record.last_read)
             for key, stored in self.series.items()

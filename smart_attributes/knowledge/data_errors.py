@@ -101,7 +101,8 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     end = max(operand['offset'] for operand in operands) + field['length']
     has_rows = 'rows' in layout
     unit = 'row' if has_rows else 'page'
-    unit_length = layout['rows'] if has_rows else LOG_PAGE  # bytes
+    # bytes; "rows" is the length of one row
+    unit_length = layout['rows'] if has_rows else LOG_PAGE
     if end > unit_length:
         return f'it ends at byte {end}, beyond the {unit}'
     if has_rows and 'row' not in field:

@@ -241,10 +241,10 @@ class _Case(NamedTuple):
         last_copy = self._last_copy(group)
         if last_copy:
             return last_copy
-        if partitions.is_unknown(
-            group
-        ):  # the redundancy is known (none), but not the use
+        # no other drive has the data, but it is not known whether there is any
+        if partitions.is_unknown(group):
             return _of_unknown(group, chain)
+        # the first group above the drive that does not survive without it
         lowest = next(filter(self.is_needed_by, chain))
         lost = self.stack.lost_members(lowest, self.drive.disks)
         return sentences.no_redundancy(group, lost)

@@ -27,8 +27,11 @@ def alerts(case: Case) -> list[str]:
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
     if item.is_unread:
-        _, _, last_finding = item.reason.partition('; ')
-        full_head = _joined(full_head, last_finding)
+        # what was found when it was last read stands before the action if there is room
+        full_head = f'{_short_name(case)} {item.reason}; {_first_step(case)}'
+        if len(full_head) > BEST_ALERT:
+            _, _, last_finding = item.reason.partition('; ')
+            full_head = _joined(head, last_finding)
     findings = plural(unnamed, 'more finding') if unnamed else ''
     findings_on_it = f'{findings} on it' if findings else ''
     more_actions = plural(len(item.also), 'more action') if item.also else ''
@@ -51,7 +54,8 @@ def _head(case: Case) -> tuple[str, int]:
     name = _short_name(case)
     step = _first_step(case)
     if case.todo.is_unread:
-        # "PROBLEM; FINDING when last read": its findings are old, and its line has them
+        # "PROBLEM; FINDING when last read". No finding is counted: they are old, and the line of the
+        # drive has them.
         problem, _, _ = case.todo.reason.partition('; ')
         return f'{name} {problem}; {step}', 0
     head = f'{name}: {case.todo.reason}: {step}'
@@ -92,23 +96,19 @@ def headline(verdict: Verdict) -> str:
     sectors (warning above 40)". If it is the health status, the finding that shows what failed
     follows after a comma, without its limit.
     """
-    worst, *others = _headlined(verdict)
+    named = _headlined(verdict)
     # the first line has no room for two limits
-    return ', '.join([_with_limit(worst), *map(_words, others)])
+    return ', '.join([*map(_with_limit, named[:1]), *map(_words, named[1:])])
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
     """Return the worst finding and, if it is the health status, one that shows what failed."""
-    alerts = verdict.alerts
-    worst = [judgement for judgement in alerts if judgement.state is verdict.state]
-    if not worst:
-        return alerts[:1]
-    first, *others = worst
-    if first.reading.metric != HEALTH or not others:
-        return [first]
-    # the worst one of another kind, such as lost data
-    of_other_kind = [other for other in others if other.concern != first.concern]
-    return [first, (of_other_kind or others)[0]]
+    worst = [alert for alert in verdict.alerts if alert.state is verdict.state]
+    if not worst or worst[0].reading.metric != HEALTH:
+        return worst[:1]
+    # rather one of another kind than the health status, such as lost data
+    others = [alert for alert in worst if alert.concern != worst[0].concern]
+    return [worst[0], *(others or worst[1:])[:1]]
 
 
 def _with_limit(judgement: Judgement) -> str:
