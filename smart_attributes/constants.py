@@ -78,7 +78,6 @@ LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
 # of a drive, in the first line; then its serial number is shorter
 LONGEST_NAME_IN_LINE = 40
-LONGEST_NAMES_IN_LINE = 12  # of missing drives
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
 LONGEST_TEXT = 500  # text from another host
 # names of an attribute and of a family, in a draft

@@ -190,7 +190,7 @@ def read_farm(data: bytes) -> None:
     )
     judged = judging.judge(
         DEVICE,
-        _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')),
+        _seagate()._replace(farm=farm.marked_if_foreign(found, 'ZL2ABCDE')),
         DATABASE,
         LIMITS,
         judging.Rules(),
@@ -461,7 +461,7 @@ def read_history(data: bytes) -> None:
 
 def read_scan(data: bytes) -> None:
     """What smartctl --scan printed."""
-    for device in scans.from_scan(data.decode('utf-8', 'replace')).devices:
+    for device in scans.from_scan(data.decode('utf-8', 'replace'), ()).devices:
         assert (
             '..' not in device.path.split('/')
             and device.path.isascii()

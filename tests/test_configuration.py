@@ -366,7 +366,9 @@ def test_one_rule_makes_the_services_of_all_kinds_of_hosts(tmp_path):
     ]
     paste = next(
         paste.text
-        for paste in drives.pastes(['/dev/sda', '/dev/sdb'], PROGRAM, TIMEOUT, [])
+        for paste in drives.pastes(
+            ['/dev/sda', '/dev/sdb'], PROGRAM, TIMEOUT, [], False
+        )
         if paste.daemon == 'icinga'
     )
     hosts = {

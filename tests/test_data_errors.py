@@ -372,7 +372,11 @@ def test_a_limit_that_cannot_be_used_is_named_with_its_place(case):
 
 def test_families_are_not_checked_without_a_list():
     assert (
-        list(data_errors.of_limits({'groups': {'Seagat': ['no such family']}}, METRICS))
+        list(
+            data_errors.of_limits(
+                {'groups': {'Seagat': ['no such family']}}, METRICS, ()
+            )
+        )
         == []
     )
 
@@ -389,7 +393,7 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
             entry(attributes=attribute({'squeeking': {'from': 'raw'}})),
             [{'metrics': metrics}],
         ),
-        *data_errors.of_limits({'metrics': limits}, metrics),
+        *data_errors.of_limits({'metrics': limits}, metrics, ()),
     ]
 
     assert [mistake.sentence.rpartition(' ')[2] for mistake in mistakes] == [
@@ -417,7 +421,7 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
         }
     }
 
-    found = list(data_errors.of_limits(data, METRICS))
+    found = list(data_errors.of_limits(data, METRICS, ()))
 
     assert {(fault.path[2:], fault.sentence) for fault in found} == {
         (('warning',), REVERSED),

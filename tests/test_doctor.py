@@ -1040,12 +1040,12 @@ def test_what_became_of_the_start_is_said(how, reason):
 def test_pasted_lines_carry_what_the_check_needs():
     """A time limit that fits, and how many drives where slots may be empty."""
     named = [f'megaraid,{slot}@/dev/bus/0' for slot in range(4)]
-    icinga, _, nrpe = drives.pastes(named, '/opt/x/check', 25, ())
+    icinga, _, nrpe = drives.pastes(named, '/opt/x/check', 25, (), False)
 
     assert nrpe.text.endswith(' -d megaraid,0-3@/dev/bus/0 --expect 4 --timeout 25')
     assert 'vars.smart_attributes_timeout = "25"' in icinga.text
     assert 'vars.smart_attributes_expect = "4"' in icinga.text
-    assert drives.pastes([], 'x', 55, ()) == []
+    assert drives.pastes([], 'x', 55, (), False) == []
 
 
 # --- the rule, as sudo lists it ------------------------------------------------------------------
@@ -1291,7 +1291,7 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     more = ['--path', '/opt/smartctl', '--config', 'c d', '--state-dir', '/s']
     words = "--path /opt/smartctl --config 'c d' --state-dir /s -d /dev/sda -d '$x'"
 
-    assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
+    assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more, False) == [
         Paste('icinga', 'Icinga, in the Host', ICINGA),
         Paste(
             'nagios',

@@ -124,7 +124,7 @@ def files_with_doubts() -> set[str]:
         files.add(name)
         return doubts.UNREAD
 
-    list(doubts.of_array(unread))
+    list(doubts.of_array(unread, is_swap=False))
     list(doubts.of_md_member('', 'raid1', unread))
     return files
 

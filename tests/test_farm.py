@@ -375,7 +375,7 @@ class Bed:
 
     def answers(self, output: Any = None, **behaviour: Any) -> None:
         self.smartctl.answers(
-            smartctl_calls.farm_arguments('/dev/sda'),
+            smartctl_calls.farm_arguments('/dev/sda', ''),
             output if isinstance(output, str) else json.dumps(output or self.log),
             **behaviour,
         )

@@ -436,7 +436,7 @@ def test_each_number_is_remembered_and_nothing_else():
         CRC._replace(forecast=Forecast(1, 0, 2, True), metric='endurance_time_left'),
     ]
 
-    assert past.observations([*others, CRC, warm]) == (
+    assert past.observations([*others, CRC, warm], None) == (
         (past.key(CRC), 5, CHANGE, 0),
         (past.key(warm), 0, series.HIGHEST, 0),
     )

@@ -43,7 +43,7 @@ def sighting(number: int, report: Report) -> Sighting:
     return Sighting(
         f'/dev/sd{chr(97 + number)}',
         report.identity,
-        observations(readings.readings(report, spec, DATABASE.metrics)),
+        observations(readings.readings(report, spec, DATABASE.metrics), None),
     )
 
 

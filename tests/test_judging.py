@@ -819,7 +819,7 @@ def test_a_drive_that_gave_no_report_keeps_its_name_and_the_reason(error, state)
 
 
 def notes_on(report, *found, spec=WARRANTED):
-    return drive_notes.notes(report, found, spec, past=None)
+    return drive_notes.notes(report, found, spec)
 
 
 def percent(number, source, metric='endurance_used', unit='%'):

@@ -26,7 +26,7 @@ def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
     """The guidelines' own examples; a limit itself is still good."""
     assert not ranges.is_violated(text, good)
     assert ranges.is_violated(text, bad)
-    assert ranges.describe(text, bad) == words
+    assert ranges.describe(text, bad, '') == words
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_number_without_end_is_refused(text, unit, digits):
 def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
     """A limit of the drive with an offset may be as long."""
     for number in (-1.0, 5.0, 1e305):
-        assert not ranges.is_violated(text, number) or ranges.describe(text, number)
+        assert not ranges.is_violated(text, number) or ranges.describe(text, number, '')
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_the_excess_of_a_number_is_in_multiples_of_the_end_that_it_passed(
 ):
     """An end around zero counts as one; inside a range that alerts there, nothing is passed."""
     assert ranges.excess(text, number, unit) == excess
-    assert unit == 's' or ranges.excess(text, number) == excess
+    assert unit == 's' or ranges.excess(text, number, '') == excess
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_the_excess_of_a_number_is_in_multiples_of_the_end_that_it_passed(
     [('5', 6, 'above-limit'), ('5:', 4, 'below-limit'), ('@1:5', 3, 'inside-limit')],
 )
 def test_the_side_of_a_limit_has_a_code(text, number, code):
-    assert ranges.describe(text, number).code == code
+    assert ranges.describe(text, number, '').code == code
 
 
 # --- where the range comes from -------------------------------------------------------------------

@@ -72,9 +72,9 @@ def test_every_recorded_scan_is_judged_here():
 )
 def test_a_recorded_scan_gives_its_drives(case):
     """By smartctl 7.0 to 7.5."""
-    assert [device.address for device in from_scan(output(case)).devices] == EXPECTED[
-        case
-    ]
+    assert [
+        device.address for device in from_scan(output(case), ()).devices
+    ] == EXPECTED[case]
 
 
 def as_json(*devices):
@@ -92,7 +92,7 @@ def as_json(*devices):
 
 
 def scan(text):
-    found = from_scan(text)
+    found = from_scan(text, ())
     return [device.address for device in found.devices], found.notes
 
 
@@ -157,7 +157,7 @@ _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
 def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):
     """No drive found by mistake would look like a machine without drives."""
     with pytest.raises(SmartError) as caught:
-        from_scan(text)
+        from_scan(text, ())
 
     assert (str(caught.value), caught.value.code) == (NO_LIST, 'scan-failed')
 
@@ -188,7 +188,7 @@ ENTRIES = [
 def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(
     entry, devices, refused, is_whole
 ):
-    found = from_scan(as_json(entry))
+    found = from_scan(as_json(entry), ())
 
     assert (
         [device.address for device in found.devices],
@@ -210,7 +210,7 @@ def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(
     ],
 )
 def test_a_scan_is_whole_where_all_that_is_left_out_is_no_drive(entries, is_whole):
-    found = from_scan(as_json(('/dev/sda', 'scsi'), *entries, ('/dev/sdc', 'scsi')))
+    found = from_scan(as_json(('/dev/sda', 'scsi'), *entries, ('/dev/sdc', 'scsi')), ())
 
     assert [device.path for device in found.devices] == ['/dev/sda', '/dev/sdc']
     assert all(entry[0] in words for entry, words in zip(entries, found.notes))

@@ -36,7 +36,7 @@ test.__test__ = False  # it makes a self-test, which pytest would run
 
 
 def said(*tests, identity=DISK, age=None):
-    found = self_test(tests, identity, age and age * HOUR)
+    found = self_test(tests, identity, age and age * HOUR, is_bound=False)
     return found and (found.state, found.verdict)
 
 
@@ -276,7 +276,8 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
 )
 def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
     assert (
-        self_test([test('Short offline', passed)], DISK, age and age * HOUR) == expected
+        self_test([test('Short offline', passed)], DISK, age and age * HOUR, False)
+        == expected
     )
 
 

@@ -314,7 +314,7 @@ def test_a_risk_counts_for_the_finding_for_which_it_was_measured(
 def test_a_limit_with_a_unit_is_compared_in_the_unit_of_its_reading():
     reading = Reading('power_on_time', 172800, 's', Source('log'))
 
-    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (
+    assert severity.of_judgement(Judgement(reading, C, critical='1d'), None) == (
         -C.urgency,
         9,
         -1.0,

@@ -312,7 +312,9 @@ def test_two_mistakes_at_one_place_take_it_out_once():
     )
     assert file.shown == 'thresholds.d/site.json'
 
-    rest = site_file.without(file, data_errors.of_limits(file.data, DATABASE.metrics))
+    rest = site_file.without(
+        file, data_errors.of_limits(file.data, DATABASE.metrics, ())
+    )
 
     assert rest.data == {'metrics': {'pending': {}}}
     assert [sentence.split(': ')[0] for sentence in rest.mistakes] == [file.shown] * 2
@@ -328,7 +330,9 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
     }
     file = understood(data)
 
-    found = site_file.without(file, data_errors.of_limits(file.data, DATABASE.metrics))
+    found = site_file.without(
+        file, data_errors.of_limits(file.data, DATABASE.metrics, ())
+    )
 
     assert found.data['metrics'] == {'pending': {'critical': '9'}}
     assert [override['for']['model'] for override in found.data['overrides']] == [
@@ -354,5 +358,7 @@ def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
         MORE.format(20),
     ]
     file = understood({'metrics': {f'metric{number}': SOUND for number in range(12)}})
-    rest = site_file.without(file, data_errors.of_limits(file.data, DATABASE.metrics))
+    rest = site_file.without(
+        file, data_errors.of_limits(file.data, DATABASE.metrics, ())
+    )
     assert rest.mistakes[10:] == (MORE.format(2),)

@@ -101,19 +101,19 @@ def test_root_needs_no_sudo():
 def test_a_wrong_program_is_named_with_what_to_do(path, words):
     """The sentence is all that an admin sees of it."""
     with pytest.raises(UsageError, match=words):
-        check_executable(path, as_root=False)
+        check_executable(path, as_root=False, through_sudo=False)
 
 
 def test_an_installed_program_is_fine():
     """Whoever runs the check; /bin may be a link to /usr/bin."""
-    check_executable('/bin/sh', as_root=False)
-    check_executable('/bin/sh', as_root=True)
+    check_executable('/bin/sh', as_root=False, through_sudo=False)
+    check_executable('/bin/sh', as_root=True, through_sudo=False)
 
 
 @needs_root
 def test_a_program_below_a_sticky_folder_is_as_safe_as_its_owner(fake):
     """In /tmp nobody can replace what root owns; tests and trials live there."""
-    check_executable(fake.path, as_root=True)
+    check_executable(fake.path, as_root=True, through_sudo=False)
 
 
 def _belongs_to_another(folder):
@@ -142,7 +142,7 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
     spoil(fake.folder)
 
     with pytest.raises(UsageError, match='others can change'):
-        check_executable(fake.path, as_root=True)
+        check_executable(fake.path, as_root=True, through_sudo=False)
 
 
 # What it is
@@ -267,7 +267,7 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
 
 
 def test_the_farm_log_is_read_with_the_type_of_a_disk_if_it_has_one():
-    assert smartctl_calls.farm_arguments('/dev/sda') == (
+    assert smartctl_calls.farm_arguments('/dev/sda', '') == (
         *smartctl_calls.FARM,
         '/dev/sda',
     )

@@ -330,7 +330,7 @@ NEW_MODEL = Alarm('watch', '', WARNING)
 def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(
     alarms, is_worn, needs
 ):
-    told = work_list.of_alarms(alarms, is_worn)
+    told = work_list.of_alarms(alarms, is_worn, ())
 
     assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
 

@@ -10,16 +10,18 @@ from collections.abc import Iterator, Sequence
 
 from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
-from ..history.past import Past, fall_note, falls
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
-from ..knowledge.log_ages import clock_notes, farm_notes
 from ..knowledge.readings import is_untrusted
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
+from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount
 from ..words import clean
+
+if TYPE_CHECKING:
+    from ..history.past import Past
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE = 'endurance_used'
@@ -155,7 +157,7 @@ def notes(
     report: Report,
     all_readings: Sequence[Reading],
     spec: DriveSpec,
-    past: Past | None,
+    past: Past | None = None,
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     return [
@@ -164,7 +166,7 @@ def notes(
         *_unknown(all_readings),
         *_differences(all_readings, spec),
         *_distrusted(all_readings, spec),
-        *clock_notes(report, all_readings),
+        *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
         *(
             Coded('smartctl-message', clean(message, LONGEST_STATEMENT))
@@ -269,6 +271,16 @@ def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     }
 
 
+def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
+    """Return a note on each log whose power-on hours exceed the drive's power-on time."""
+    leads = [reading for reading in all_readings if reading.metric == drive_logs.HIDDEN]
+    if not leads:
+        return []
+    from ..knowledge.log_ages import clock_notes
+
+    return clock_notes(report, all_readings, leads)
+
+
 def _of_farm_and_history(
     report: Report, all_readings: Sequence[Reading], past: Past | None
 ) -> Iterator[Coded]:
@@ -276,8 +288,12 @@ def _of_farm_and_history(
     last 30 days.
     """
     if report.farm is not None:
+        from ..knowledge.log_ages import farm_notes
+
         yield from farm_notes(report.farm)
     if past is not None:
+        from ..history.past import fall_note, falls
+
         yield from map(fall_note, falls(past, all_readings, report.identity.firmware))
 
 

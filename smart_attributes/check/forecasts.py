@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..constants import DAY, MONTH, YEAR
-from ..history.past import Past, key
 from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
 from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
+    from ..history.past import Past
+
     Point = tuple[float, float]  # seconds since 1970, %
 
 SPARE = 'spare_available'
@@ -117,6 +118,8 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
     points: list[Point] = []
     now = 0
     if past is not None:
+        from ..history.past import key
+
         now = past.now
         stored = past.histories.get(key(reading))
         if stored:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..command_line.options import Judging
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
-from ..history.past import Past, held, history, quieted
-from ..knowledge import drive_logs, plain_words, ranges, readings, severity
+from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import (
     LEVELS,
@@ -36,6 +35,7 @@ from .drive_notes import ENDURANCE, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.growth import GrowthAlert
+    from ..history.past import Past
     from ..knowledge.thresholds import (
         Acknowledgement,
         Bound,
@@ -248,6 +248,8 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
 
     A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
     """
+    from ..knowledge import plain_words  # a healthy drive does not need it
+
     reading = judgement.reading
     metric = case.metrics.get(reading.metric)
     if judgement.growth_against:
@@ -344,7 +346,9 @@ def judge_remembered(
     reading, limit = aged(reading, limit, context.past)
     present = judge_reading(reading, limit, context)
     level = _with_hysteresis(present, limit, context)
-    return weighed(level, limit, context, accepted)
+    if accepted or limit.growth:
+        return weighed(level, limit, context, accepted)
+    return level
 
 
 def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judgement:
@@ -354,6 +358,7 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
     reading = present.reading
     if context.past is None or reading.number is None:
         return present
+    from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
     # for a metric with hysteresis (MARGINS), maybe a higher number; else the number of the reading
@@ -418,6 +423,8 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
         return reading, limit
     if past is None:
         return reading, when_quiet(limit, reading)
+    from ..history.past import quieted
+
     dated = quieted(past, reading)
     has_age_in_log = reading.quiet is not None
     # an age that another user could have written suppresses no alert
@@ -530,6 +537,8 @@ def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | N
     past = context.past
     if past is None or not limit.growth:
         return None
+    from ..history.past import history
+
     series = history(past, reading)
     if series is None or len(series.points) < 2:
         return None

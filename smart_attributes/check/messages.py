@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..constants import LONGEST_NAMES_IN_LINE
 from ..errors import Coded
 from ..knowledge import patterns
 from ..model import State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..wording import listed, plural
+from ..wording import plural
 from . import inventory
 from .rulebook import Judge
 
@@ -87,12 +86,8 @@ def missing(run: Run) -> tuple[Demand, ...]:
             return ()
         text = 'the only drive is missing: check cabling and controller'
     else:
-        text = f'{len(absent)} of {plural(total, "drive")} missing'
-        names = listed([drive.device.name for drive in absent], 3)
-        # the lines of the drives have longer names
-        if len(names) <= LONGEST_NAMES_IN_LINE:
-            text += f' ({names})'
-        text += ': check cabling and controller'
+        # which drives: see their lines
+        text = f'{len(absent)} of {plural(total, "drive")} are missing: check cabling and controller'
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 

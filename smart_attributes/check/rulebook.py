@@ -147,7 +147,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     newest, mistakes = newest_database(options.data.config)
     mistakes += site.mistakes
     database, attribute_files = _with_entries(newest, site.attributes)
-    default = shipped_data.load(shipped_data.path('thresholds/default.json'))
+    default = shipped_data.content('thresholds/default.json')
     limit_files: Sequence[SiteFile] = site.thresholds
     if limit_files:
         from ..knowledge import site_file
@@ -236,7 +236,7 @@ def newest_database(config: str) -> tuple[Json, list[str]]:
     """
     from ..knowledge import shipped_data
 
-    data: Json = shipped_data.load(shipped_data.path(DATABASE))
+    data: Json = shipped_data.content(DATABASE)
     replacement = os.path.join(config, DATABASE)
     if not os.path.lexists(replacement):
         return data, []

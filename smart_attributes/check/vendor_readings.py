@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..history.past import Past, key
 from ..knowledge import vendor_logs
 from ..knowledge.vendor_logs import VendorLog
 from ..model import Reading, Report, Source
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..history.past import Past
     from ..history.series import History
     from ..knowledge.drive_database import SpecDatabase
 
@@ -50,5 +50,7 @@ def _history(
     """Return the stored history of a metric; None if it has no points."""
     if past is None:
         return None
+    from ..history.past import key
+
     history = past.histories.get(key(Reading(metric, None, unit, source)))
     return history if history and history.points else None

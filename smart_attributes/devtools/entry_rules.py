@@ -222,7 +222,7 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
             yield f'{place} {shown(pattern)} {problem}'
 
 
-def pattern_problems(pattern: str, may_be_general: bool = False) -> Iterator[str]:
+def pattern_problems(pattern: str, may_be_general: bool) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters;
     …".
 

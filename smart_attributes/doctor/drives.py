@@ -222,7 +222,7 @@ def pastes(
     program: str,
     timeout: float,
     other_options: Sequence[str],
-    is_scan: bool = False,
+    is_scan: bool,
 ) -> list[Paste]:
     """Return a configuration line for each daemon; [] without addresses.
 

@@ -64,7 +64,7 @@ def key(reading: Reading) -> Key:
 
 
 def observations(
-    readings: Iterable[Reading], past: Past | None = None
+    readings: Iterable[Reading], past: Past | None
 ) -> tuple[Observation, ...]:
     """Return the numbers to store in a drive's history: all readings, judged or not, except
     verdicts and forecasts.

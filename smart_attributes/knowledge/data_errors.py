@@ -173,7 +173,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 def of_limits(
     data: Json,
     metrics: Metrics,
-    groups: Collection[str] = (),
+    groups: Collection[str],
     families: Collection[str] | None = None,
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.

@@ -261,7 +261,7 @@ def self_test(
     tests: Sequence[SelfTest],
     identity: Identity,
     age: float | None,
-    is_bound: bool = False,
+    is_bound: bool,
 ) -> Reading | None:
     """Return the reading `self_test`, or None if the log has no result.
 

@@ -173,11 +173,13 @@ def freshness(
     )
 
 
-def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each log whose hours are ahead of the drive's power-on time."""
-    leads = [reading for reading in readings if reading.metric == drive_logs.HIDDEN]
-    if not leads:
-        return []
+def clock_notes(
+    report: Report, readings: Sequence[Reading], leads: Sequence[Reading]
+) -> list[Coded]:
+    """Return a note for each log whose hours are ahead of the drive's power-on time.
+
+    leads: by how much, from hidden_power_on_time(); at least one.
+    """
     set_back, behind = drive_logs.CODES
     code = behind
     verb = 'was set back or overflowed'

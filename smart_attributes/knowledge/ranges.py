@@ -129,7 +129,7 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
     return bool(text) and not parse(text, unit).match(number)
 
 
-def excess(text: str, number: float, unit: str = '') -> float:
+def excess(text: str, number: float, unit: str) -> float:
     """Return how far *number* is beyond the range *text*, as a multiple of the range's end; 0 if
     inside.
 
@@ -145,7 +145,7 @@ def excess(text: str, number: float, unit: str = '') -> float:
     return abs(number - passed) / max(abs(passed), 1)
 
 
-def describe(text: str, number: float, unit: str = '') -> Coded:
+def describe(text: str, number: float, unit: str) -> Coded:
     """Return how *number* violates the range *text*, such as "above 95" or "below 30d", with a
     message code.
     """

@@ -166,7 +166,7 @@ def of_drive(
     return -state.urgency, (*severest.values(), NO_MORE), -worn, host, name
 
 
-def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
+def of_judgement(judgement: Judgement, risk: Risk | None) -> Weight:
     """Return the weight of a judgement; all judgements in state OK have the same weight. risk: the
     measured risk of the drive.
     """

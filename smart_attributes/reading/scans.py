@@ -12,7 +12,7 @@ from . import addresses
 from .addresses import quoted
 
 
-def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
+def from_scan(text: str, names: Iterable[str]) -> DeviceList:
     """Return the drives in the JSON of smartctl --scan or --scan-open, with a note on each device
     left out.
 

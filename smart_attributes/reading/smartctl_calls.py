@@ -58,7 +58,7 @@ def read_arguments(
     return (*JSON, standby, '-i', '-H', '-A', *logs, *_of_type(device_type), path)
 
 
-def farm_arguments(path: str, device_type: str = '') -> Command:
+def farm_arguments(path: str, device_type: str) -> Command:
     """Return the arguments that read the FARM log of a Seagate disk; this needs smartctl 7.4."""
     return (*FARM, *_of_type(device_type), path)
 
@@ -144,7 +144,7 @@ def program(name: str, folders: str) -> str:
     return ''
 
 
-def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
+def check_executable(path: str, as_root: bool, through_sudo: bool) -> None:
     """Raise UsageError unless *path* can be run as smartctl and is safe to run.
 
     as_root: the check runs as root, so no other user may be able to change the file. through_sudo:

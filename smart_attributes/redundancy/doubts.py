@@ -20,7 +20,7 @@ ReadFile = Callable[[str], str]  # a file of /sys/block/mdN/md -> its content, o
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
-def of_array(read: ReadFile, is_swap: bool = False) -> Iterator[str]:
+def of_array(read: ReadFile, is_swap: bool) -> Iterator[str]:
     """Yield each doubt about an md array.
 
     read: returns the content of a file of /sys/block/mdN/md, or UNREAD. is_swap: the array is only

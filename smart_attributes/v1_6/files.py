@@ -107,7 +107,7 @@ def is_shipped(name: str, data: Any) -> bool:
     """
     if not isinstance(data, dict):
         return False
-    shipped = shipped_data.load(shipped_data.path(KNOWN))
+    shipped = shipped_data.content(KNOWN)
     if fingerprint(data) in shipped['entries']:
         return True
     documented = shipped['documented'].get(name)

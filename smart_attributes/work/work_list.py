@@ -310,7 +310,7 @@ def of_unknown(state: State) -> str:
 
 
 def of_alarms(
-    alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm] = ()
+    alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm]
 ) -> list[Need]:
     """Return the action of the first alert and, after it, what else the alerts need, most urgent
     first.

@@ -239,9 +239,8 @@ def by_history(judge: Mindful) -> Course:
         model: str, physical_block_size: int | None, counters: Counters
     ) -> tuple[State, tuple[Observation, ...]]:
         verdict = judge(report_of(model, physical_block_size, counters), None)
-        return verdict.state, observations(
-            judgement.reading for judgement in verdict.judgements
-        )
+        all_readings = [judgement.reading for judgement in verdict.judgements]
+        return verdict.state, observations(all_readings, None)
 
     def spells(timeline: Timeline) -> Iterator[Spell]:
         histories: dict[Key, History] = {}
