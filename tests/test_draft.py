@@ -493,7 +493,7 @@ HEADERS = {
         'Then run: check_smart_attributes validate THIS_FILE. To use the entry, copy the file to '
         '/etc/check-smart-attributes/attributes.d.',
     ),
-    'no endurance': (drive(), 'The drive itself reports no endurance'),
+    'no endurance': (drive(), 'The drive itself does not report its wear'),
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
@@ -503,7 +503,7 @@ HEADERS = {
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),
     'none equals it': (
         drive(endurance=55),
-        'with the same value: no attribute; the meaning must come from a document.',
+        'with the same value: no attribute; cite a document that states this meaning.',
     ),
     'several equal it': (
         SEVERAL,

@@ -141,7 +141,7 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
     """-p in a service definition must not be a way to become root."""
     spoil(fake.folder)
 
-    with pytest.raises(UsageError, match='others can change'):
+    with pytest.raises(UsageError, match='users can change'):
         check_executable(fake.path, as_root=True, through_sudo=False)
 
 

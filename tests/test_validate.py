@@ -188,11 +188,11 @@ MISTAKES = {
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
-        f'ACME X1, attribute 233: "source": "hearsay" names no document of "documents"; {CITE}',
+        f'ACME X1, attribute 233: "source": "hearsay" is not listed in "documents"; {CITE}',
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        f'advisory acme-x1-stops: "source": "a friend" names no document of "documents"; {CITE}',
+        f'advisory acme-x1-stops: "source": "a friend" is not listed in "documents"; {CITE}',
     ),
     'rating without the line that states it': (
         rated(without='quote'),
@@ -232,7 +232,7 @@ MISTAKES = {
             nvme(ERASED)(data, proof),
             data['layouts']['acme'].update(source='hearsay'),
         ),
-        f'layout acme: "source": "hearsay" names no document of "documents"; {CITE}',
+        f'layout acme: "source": "hearsay" is not listed in "documents"; {CITE}',
     ),
     'verdict in a layout': (
         nvme({**ERASED, 'metric': 'self_test'}),

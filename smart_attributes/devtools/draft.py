@@ -379,7 +379,7 @@ def _already_covered(base: Json) -> str:
 def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
     """Return what the endurance that the drive itself reports shows. percent: None if not stated."""
     if percent is None:
-        return 'The drive itself reports no endurance, so no attribute could be compared with it.'
+        return 'The drive itself does not report its wear, so no attribute could be compared with it.'
     if percent not in WORN:
         return (
             f'The drive reports {percent} % endurance used, which does not show which attribute counts '
@@ -391,7 +391,7 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         if fit.metric == ENDURANCE
     ]
     same = 'no attribute'
-    caution = 'the meaning must come from a document'
+    caution = 'cite a document that states this meaning'
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another drive'

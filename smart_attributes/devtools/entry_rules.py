@@ -107,7 +107,7 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield f'{place}: "source" names "{unknown[0]}", which is not in "documents"; {advice}'
         elif not cited and 'measured on ' not in citation:
             yield (
-                f'{place}: "source": {shown(citation)} names no document of "documents"; {advice}'
+                f'{place}: "source": {shown(citation)} is not listed in "documents"; {advice}'
             )
         for dated_key, needed_keys in DATED.items():
             if dated_key not in part:

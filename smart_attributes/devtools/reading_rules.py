@@ -62,7 +62,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     if is_above or is_below:
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
-            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
+            f'"valid": [{ends}] can never match: {spec["from"]} is always between {lowest:g} and {highest:g}'
         )
     if spec.get('ceiling', 0) > highest:
         yield f'"ceiling": {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'

@@ -175,7 +175,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     # another user could have replaced the program
     foreign = trust.fault(path, trust.ROOT) if as_root else ''
     return (
-        f'root does not run a program that others can change: {foreign}; use {SMARTCTL}'
+        f'other users can change this program, so root does not run it: {foreign}; use {SMARTCTL}'
         if foreign
         else ''
     )

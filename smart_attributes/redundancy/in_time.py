@@ -68,7 +68,7 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        'not fully known: which arrays, pools and volumes use the drives, and which drives can be '
+        'it is not fully known which arrays, pools and volumes use the drives, and which can be '
         f'replaced ({why}); to see what is stuck, run: dmesg -T',
     )
 
