@@ -3,8 +3,6 @@
 No process is started.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """What the values do that pass from stage to stage: the order of states, addresses, exit status."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """names: short, and each borne by one drive."""
 
-from __future__ import annotations
-
 import random
 import string
 from itertools import product

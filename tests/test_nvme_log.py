@@ -2,8 +2,6 @@
 undamaged.
 """
 
-from __future__ import annotations
-
 import json
 import random
 

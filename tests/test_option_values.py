@@ -1,7 +1,5 @@
 """What the arguments of shared options become, and the sentence for one that cannot be meant."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,7 +1,5 @@
 """The plugin's text, from values: what stands first, which sentences have a line, what -v adds."""
 
-from __future__ import annotations
-
 import pytest
 from cases import case, cases
 from shipped import DATABASE

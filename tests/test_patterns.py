@@ -1,7 +1,5 @@
 """Which regular expressions of a data file can be used, and that matching ends on every text."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """The words of messages for places and values in a data file."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.knowledge import data_file

@@ -1,7 +1,5 @@
 """Processes of smartctl: those that answer, hang, die or never end."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """The Pythons of `make test-pythons` are those that the project promises."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -2,8 +2,6 @@
 document says.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

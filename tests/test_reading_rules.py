@@ -1,7 +1,5 @@
 """What is wrong with a reading, case by case: rules for one reading of one metric."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

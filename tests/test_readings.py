@@ -1,7 +1,5 @@
 """From a report and an entry to readings, and which of several is judged."""
 
-from __future__ import annotations
-
 import pytest
 from small_database import database, row, spec_database
 

@@ -1,7 +1,5 @@
 """The error log of an NVMe drive shows that the drive refuses writes."""
 
-from __future__ import annotations
-
 import pytest
 from small_database import spec_database
 

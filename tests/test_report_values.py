@@ -2,8 +2,6 @@
 share.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.errors import DriveIsNoDrive

@@ -1,7 +1,5 @@
 """How many drives failed after a finding: counted, said, and the limits that follow from it."""
 
-from __future__ import annotations
-
 import json
 import math
 

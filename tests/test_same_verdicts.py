@@ -2,8 +2,6 @@
 is found.
 """
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Rows that a person pasted, and what they say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

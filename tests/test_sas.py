@@ -2,8 +2,6 @@
 not judged.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """scans: real outputs of smartctl --scan and --scan-open, and what else comes in their place."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our yes or no about a file is the one of jsonschema, whatever is wrong with it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

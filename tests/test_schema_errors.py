@@ -1,7 +1,5 @@
 """What does not fit a schema is said in one sentence: where and what."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Error messages quote nothing of a file that the reader of the output could not read."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """choice: which drives patterns leave over."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.check.selection import is_wanted, patterns

@@ -1,7 +1,5 @@
 """No state gets better by silence: some sequences of tests/silence.py, and that it finds faults."""
 
-from __future__ import annotations
-
 import pytest
 import silence
 

@@ -2,8 +2,6 @@
 healthy ones.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """How numbers, readings and judgements are said to a person: one value each."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes import wording, words

@@ -492,7 +492,7 @@ def test_a_smartctl_that_others_can_change_is_not_put_into_a_rule(fake):
     printed = run('sudoers', '-p', fake.path)
 
     assert printed.code == 3
-    assert 'others can change' in printed.text
+    assert 'users can change' in printed.text
 
 
 # --- the real sudo -----------------------------------------------------------------------------

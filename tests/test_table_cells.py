@@ -1,7 +1,5 @@
 """What a person reads of a drive at a terminal: cells and findings that fit."""
 
-from __future__ import annotations
-
 import pytest
 from cases import case
 from test_severity import W, drive, found

@@ -2,8 +2,6 @@
 log was printed.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.model import Identity, Report

@@ -1,7 +1,5 @@
 """The kind of each line of smartctl's text."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.errors import NotAReport

@@ -1,7 +1,5 @@
 """smartctl's text: layouts, locales, versions, and what pySMART cannot take."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 import time

@@ -1,7 +1,5 @@
 """Who else could change a path: owners, modes, links and access-control lists."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

@@ -1,7 +1,5 @@
 """What one count of a drive is worth."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.devtools.reading_rules import fitting

@@ -1,7 +1,5 @@
 """Values of documents from other hosts, case by case: any type, any length."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.fleet import untrusted

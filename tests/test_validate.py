@@ -1,7 +1,5 @@
 """Every mistake that a contributor can make is named in one sentence, and nothing else is."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

@@ -2,8 +2,6 @@
 between two reads.
 """
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 """no_drives: volumes, virtual disks and optical drives are told from drives."""
 
-from __future__ import annotations
-
 import csv
 import json
 

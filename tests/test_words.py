@@ -1,7 +1,5 @@
 """The documents say what the program does: they are compared, not trusted."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
