@@ -516,7 +516,7 @@ class Item(NamedTuple):
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
     # the reason is why the drive was not read, and continues after its name: "cannot be opened".
-    # What else is known follows after "; ", which a first line shows after the action
+    # What was found when it was last read follows after "; "
     is_unread: bool = False
 
 

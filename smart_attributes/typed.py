@@ -7,8 +7,6 @@ large classes, once per number of fields. Otherwise its classes behave like thos
 collections.namedtuple.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False  # type checkers treat this name as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -334,6 +334,14 @@ def test_a_drive_that_got_worse_is_ordered_once_and_has_one_firmware():
     assert groups == [(('ACME', '2'), 1)]
 
 
+def test_a_host_that_misses_a_drive_does_not_cancel_its_order():
+    ordered = drive(state='WARNING', serial='SER1', action=actions.ORDER_COPY)
+    missing = drive(state='CRITICAL', serial='SER1', action=actions.SEARCH)
+
+    [step] = summary.steps(planned(ordered, missing), DATABASE)
+    assert (step.action, step.by) == ('order', 'now')
+
+
 # --- the worst drives -----------------------------------------------------------------------------
 
 STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')

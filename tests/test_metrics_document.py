@@ -1,7 +1,5 @@
 """The JSON of `metrics --json`, and the Zabbix template and the agent's file that depend on it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -2,8 +2,6 @@
 would want it.
 """
 
-from __future__ import annotations
-
 import pytest
 from days import DAY, HOUR, START, Machine, disk
 

@@ -1,7 +1,5 @@
 """What `make mutants` reads and writes; it runs by itself, since it takes minutes."""
 
-from __future__ import annotations
-
 import ast
 import io
 import os

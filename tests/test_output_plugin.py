@@ -226,7 +226,7 @@ def test_a_first_line_has_the_command_of_a_self_test_if_there_is_room():
     assert long.endswith(': run an extended self-test')
 
 
-@pytest.mark.parametrize(('length', 'is_said'), [(20, True), (120, False)])
+@pytest.mark.parametrize(('length', 'is_said'), [(20, True), (110, False)])
 def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_said):
     """The message about the missing drives comes first; the line of the drive has the finding."""
     finding = LastFinding(CRITICAL, 'smart_status', 'x', plain='health status FAILED')
@@ -234,10 +234,15 @@ def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_s
         code='drive-missing', last=LastVerdict(0, (finding,))
     )
 
-    line = plugin.first_line(cases([gone]), ['m' * length])
+    message = f'[drives-missing] {"m" * length}'
 
-    assert line.startswith('m' * length) and len(line) <= 160
+    line = plugin.first_line(cases([gone]), [message])
+
+    assert line.startswith(message) and len(line) <= 160
     assert ('sdb: health status FAILED when last read' in line) is is_said
+    # another message says nothing of the drive
+    other = plugin.first_line(cases([gone]), ['[history-damaged] m'])
+    assert 'sdb is missing; health status FAILED when last read; look for' in other
 
 
 @pytest.mark.parametrize(

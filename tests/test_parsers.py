@@ -1,7 +1,5 @@
 """From a command's record to its parser, its help and the values of a command line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

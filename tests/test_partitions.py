@@ -1,7 +1,5 @@
 """What partitions hold, by entries of the udev database, and by what is in use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -3,8 +3,6 @@
 The reports lie beside the project (../shared/corpus, ../shared/cases); nothing is copied here.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """The plugin as a daemon runs it: a process with arguments, an exit status and a text."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The plugin's text read back: what was written comes back, and what was cut off is noticed."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

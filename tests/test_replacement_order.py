@@ -2,8 +2,6 @@
 drives by their labels.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A recorded report counts from its own date: forecasts, dates of orders and of firmware defects."""
 
-from __future__ import annotations
-
 import calendar
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A folder of reports: each file is judged, UNKNOWN, or counted in the first line."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import os

@@ -1,7 +1,5 @@
 """Files of this site: a mistake in one of them never hides a dying drive."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """same_drive: several addresses of one drive, and the report that they make together."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.check.drive_facts import differ

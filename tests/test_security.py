@@ -2,8 +2,6 @@
 the whole program.
 """
 
-from __future__ import annotations
-
 import ast
 import grp
 import json

@@ -1,7 +1,5 @@
 """The order of severity: the same in every output, decided by fields, never by names of drives."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The installed plugin, the real smartctl and simulated drives: what a daemon sees in the end."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is sound in a file that a site wrote is used; what is not is told."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The command lines of smartctl, and which program may be run as it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

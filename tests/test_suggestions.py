@@ -1,7 +1,5 @@
 """Of mistyped words, what is suggested is what was meant."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """What the Makefile runs: it works wherever the clone is, and with what its target installs."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

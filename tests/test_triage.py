@@ -2,8 +2,6 @@
 is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The table of triage in its three forms, from rows."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,7 +1,5 @@
 """typed: named tuples that cost a check less than those of typing, and are used in the same way."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

@@ -2,8 +2,6 @@
 partitions the installer has made beside.
 """
 
-from __future__ import annotations
-
 import pytest
 from block_tree import Machine, groups
 from usual_layouts import (

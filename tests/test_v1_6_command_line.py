@@ -1,7 +1,5 @@
 """The command line of version 1.6: every spelling, every order, and which drives it means."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

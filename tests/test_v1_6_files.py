@@ -1,7 +1,5 @@
 """Files of version 1.6: a check does not use them, and says so until their limits are converted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

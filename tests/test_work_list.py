@@ -494,6 +494,14 @@ def test_a_reason_has_at_most_sixty_characters():
     assert len(told.reason) <= 60 and told.reason.startswith('smart_status: in words')
 
 
+def test_an_unknown_drive_with_an_old_finding_names_it():
+    """It stopped reporting its status: see last_verdict.with_status()."""
+    verdict = drive('sda', found('pending', 9, State.WARNING))
+    verdict = verdict._replace(state=State.UNKNOWN)
+
+    assert case(verdict).todo.reason == 'pending 9'
+
+
 def test_the_table_of_actions_names_each_code_of_a_remedy():
     remedies = {each.remedy for each in METRICS.values() if each.remedy}
 

@@ -2,8 +2,6 @@
 get no package.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

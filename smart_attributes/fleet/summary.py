@@ -81,10 +81,14 @@ class Summary:
             return
         model = facts['model'] or ''
         of_firmware = self.models[model, facts['firmware'] or '']
-        of_order = self.plan[due(facts, self._now), model]
-        counted = _Counted(state, (of_firmware, of_order))
+        by = due(facts, self._now)
+        of_order = self.plan[by, model]
         key = _key(facts)  # 0: each report counts as another drive
         earlier = self._counted.get(key)
+        if earlier and not by:
+            # a host that does not read the drive, or misses it, does not cancel the order of another
+            _, of_order = earlier.groups
+        counted = _Counted(state, (of_firmware, of_order))
         if earlier:
             self.repeats += 1
             if State[state].urgency <= State[earlier.state].urgency:

@@ -107,7 +107,7 @@ def first_line(
         about_check = '; '.join(words)
         if room:
             about_check = sentence(about_check, quarter)
-        for alert, numbers in _choices(cases, bool(messages)):
+        for alert, numbers in _choices(cases, messages):
             shown = sentence(alert, 2 * quarter) if room else alert
             parts = (about_check, shown, milder, numbers, left_out)
             line = '; '.join(filter(None, parts))
@@ -116,19 +116,19 @@ def first_line(
     return line
 
 
-def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
+def _choices(cases: Sequence[Case], messages: Sequence[str]) -> list[tuple[str, str]]:
     """Return what a first line can say about the drives, the preferred choice first. Each choice is
     a pair: the alert of the worst drive, and how many drives there are; '' for a part that is left
     out.
 
-    is_extra: a message about the check stands before it, so there are shorter choices, too.
+    messages: stand before it; with messages, there are shorter choices, too.
     """
     if not cases:
         return [('', '')]
     verdicts = [case.verdict for case in cases]
     by_state = count(verdicts)  # "9 drives: 2 warning, 7 ok"
     if verdicts[0].state is State.OK:
-        healthy = '' if is_extra else most_telling(verdicts)
+        healthy = '' if messages else most_telling(verdicts)
         return [(healthy, by_state)]
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
     # the state of a single drive is that of the line
@@ -136,8 +136,9 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
 
-    if is_extra and cases[0].todo.action == actions.SEARCH:
-        # The worst drive is missing. The message before says so, with what to do and a number of drives.
+    is_said = any(message.startswith('[drives-missing] ') for message in messages)
+    if is_said and cases[0].todo.action == actions.SEARCH:
+        # The worst drive is missing. That message says so, with what to do and a number of drives.
         last = verdicts[0].last
         finding = ''
         if last and last.findings:
@@ -145,7 +146,7 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
             finding = f'{name}: {last.findings[0].plain} when last read'
         return [(finding, by_state), (finding, numbers), (finding, ''), ('', numbers)]
     texts = alerts(cases[0])
-    if is_extra:
+    if messages:
         texts.append(action_alone(cases[0]))
     return [(texts[0], by_state), *((text, numbers) for text in texts)]
 

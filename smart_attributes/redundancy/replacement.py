@@ -295,7 +295,7 @@ class _Case(NamedTuple):
         failing = [
             drive for drive in self.drives if drive.is_failing and drive.disks & disks
         ]
-        if not self.stack.loses(group, _disks(failing)):
+        if not failing or not self.stack.loses(group, _disks(failing)):
             return None
         enough = [drive for drive in failing if self.stack.loses(group, drive.disks)]
         return (enough or failing)[0]

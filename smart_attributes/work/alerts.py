@@ -104,6 +104,8 @@ def headline(verdict: Verdict) -> str:
 def _headlined(verdict: Verdict) -> list[Judgement]:
     """Return the worst finding and, if it is the health status, one that shows what failed."""
     worst = [alert for alert in verdict.alerts if alert.state is verdict.state]
+    # none has the state of a drive that stopped reporting its status and keeps its last finding
+    worst = worst or verdict.alerts[:1]
     if not worst or worst[0].reading.metric != HEALTH:
         return worst[:1]
     # rather one of another kind than the health status, such as lost data

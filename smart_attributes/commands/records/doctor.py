@@ -1,7 +1,5 @@
 """The record of the command `doctor`: its help, options and values."""
 
-from __future__ import annotations
-
 from ...command_line import option_groups as groups
 from ...command_line.options import Command, flag, single
 from ...typed import NamedTuple

@@ -1,7 +1,5 @@
 """The record of the command `sudoers`: its help, options and values."""
 
-from __future__ import annotations
-
 from ... import files
 from ...command_line import option_groups as groups
 from ...command_line.options import USER, Command, flag, repeated, single
