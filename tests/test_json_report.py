@@ -509,8 +509,8 @@ NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
 NO_SMART = 'has no SMART: device lacks SMART capability; for RAID or USB, give the right type (TYPE@PATH)'
 VOLUME = 'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 SUDO = (
-    'cannot be read: sudo asks for a password, because no rule allows this call; '
-    'run check_smart_attributes sudoers; save its output in /etc/sudoers.d'
+    'cannot be read: sudo asks for a password; '
+    'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
 )
 WITHOUT_VERDICT = {
     'nothing': ({}, DriveError, NO_DRIVE),

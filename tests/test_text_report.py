@@ -776,8 +776,8 @@ REFUSALS = {
         'smartctl 7.2\nDevice Model: X\nsudo: a password is required',
         SudoRefused,
         (
-            'cannot be read: sudo asks for a password, because no rule allows this call; '
-            'run check_smart_attributes sudoers; save its output in /etc/sudoers.d'
+            'cannot be read: sudo asks for a password; '
+            'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
         ),
     ),
     'asleep': (

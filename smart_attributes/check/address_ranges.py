@@ -1,7 +1,5 @@
 """Write addresses of consecutive slots as ranges. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The drives that a check does not read, because an advisory of the database forbids it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 

@@ -2,8 +2,6 @@
 its time limit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -5,8 +5,6 @@ While one `acknowledge` uses the file, a lock makes others wait. A check reads e
 or the new file.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """draft, validate and migrate: create database entries and limits, and find mistakes in them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

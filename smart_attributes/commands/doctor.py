@@ -1,7 +1,5 @@
 """doctor: diagnose the installation as the monitoring user sees it."""
 
-from __future__ import annotations
-
 from ..check.survey import Survey
 from ..command_line.options import OK, PARTLY, CheckOptions, Options
 from ..doctor.examination import Examiner

@@ -1,7 +1,5 @@
 """fleet: show the drives of many hosts, read from Icinga 2 or from folders of documents."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """history: show the stored readings of drives, and remove drives."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 
@@ -99,10 +97,12 @@ def _drives(answers: Survey, options: Options) -> list[history.ShownHistory]:
             for key, series in sorted(stored.items())
             if series.points and (not metrics or key.metric in metrics)
         ]
+        # a damaged record began again, but the older points of the drive were kept
+        oldest = [series.points[0].time for series in stored.values() if series.points]
         drives.append(
             history.ShownHistory(
                 shown(record.identity, options.naming.hide_serial),
-                record.first_read,
+                min([record.first_read, *oldest]),
                 record.last_read,
                 all_series,
             )

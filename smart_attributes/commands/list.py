@@ -1,7 +1,5 @@
 """list: print the address and the identity of each drive. No drive is judged."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """metrics: print or write the numbers and states of drives for Prometheus or Zabbix."""
 
-from __future__ import annotations
-
 import socket
 import sys
 import time

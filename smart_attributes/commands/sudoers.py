@@ -1,7 +1,5 @@
 """sudoers: print the sudo rule."""
 
-from __future__ import annotations
-
 import pwd
 import sys
 import time

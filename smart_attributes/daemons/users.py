@@ -1,7 +1,5 @@
 """The users whose processes run checks: become one of them, and tell a person from a service."""
 
-from __future__ import annotations
-
 import grp  # imported early: after become() the library may be unreadable
 import os
 import pwd

@@ -165,7 +165,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     device = verdict.device
     # "is in STANDBY mode, not woken; last read 3 h ago"
     words = '; '.join((verdict.problem, *verdict.details))
-    is_known = bool(verdict.identity.model)
+    is_known = bool(verdict.identity.model or verdict.identity.serial)
     # else its code is asleep-too-long
     was_read_recently = is_known and verdict.code == DriveAsleep.code
     if was_read_recently:

@@ -4,8 +4,6 @@ The shipped files are validated before a release (see the command `validate`), s
 validate them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 

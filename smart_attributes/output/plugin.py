@@ -221,8 +221,8 @@ def state_and_reasons(
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
     """Return all lines after the first line. ordered: drives in order of severity.
 
-    Each missing drive of whole.failures is one of these drives, and has a line as such. Without
-    drives, notes are shown in any case, because they can explain why there are none.
+    whole.failures stand only in the first line. Without drives, notes are shown in any case, because
+    they can explain why there are none.
     """
     messages = [(State.UNKNOWN, fault) for fault in whole.faults]
     messages += whole.demands

@@ -10,7 +10,7 @@ from .device_types import CONTROLLERS
 
 QUOTE = '{}'  # in a sentence: what smartctl or sudo printed
 # Parts of several sentences.
-SUDOERS = 'run check_smart_attributes sudoers; save its output in /etc/sudoers.d'
+SUDOERS = 'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
 ADVICE = 'give the type: -d sat@PATH'
 DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
@@ -51,7 +51,7 @@ CAUSES = (
         '^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty '
         'present|askpass)',
         'sudo-rule-missing',
-        'cannot be read: sudo asks for a password, because no rule allows this call',
+        'cannot be read: sudo asks for a password',
         SUDOERS,
     ),
     Cause(
@@ -159,7 +159,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH; replace each capital letter before @ by a number',
+        f'use its drives instead: {QUOTE}@PATH, with a number for each capital letter before @',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -306,7 +306,7 @@ CAUSES = (
     Cause(
         'Read NVMe SMART/Health Information .*?failed: (.+)',
         'nvme-log-unreadable',
-        f'reports no SMART/Health log: {QUOTE}',
+        f'did not send its SMART/Health log: {QUOTE}',
         'check the kernel log: dmesg -T',
     ),
     Cause(

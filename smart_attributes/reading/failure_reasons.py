@@ -220,7 +220,7 @@ def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
     return _error(
         'report-damaged',
-        'has no row that can be evaluated; some are cut off or damaged: '
+        'has no row that can be evaluated, because some are cut off or damaged: '
         f'"{clean(row, _REASON)}"',
         'compare them with the original output',
     )

@@ -218,7 +218,7 @@ class Runner:
                     self._too_late(command, drive_timeout) for command in waiting
                 ]
                 waiting.clear()
-            self._listen(0 if answers else self._longest_wait())
+            self._listen(0 if answers else self._longest_wait(deadline))
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
@@ -241,8 +241,8 @@ class Runner:
         return len(self._active) + len(self._dying) >= PARALLEL
 
     def lock_drives_in(self, state_dir: str) -> None:
-        """From now on, lock each drive that is read, with a file in the state directory: then no
-        two checks read it at once.
+        """From now on, lock each drive that is read, with a file in the state directory: then other
+        checks of this user wait. A drive that cannot be locked is read all the same.
         """
         if self._locks is None or self._locks.state_dir != state_dir:
             self._locks = Waiting(state_dir)
@@ -320,11 +320,14 @@ class Runner:
         in_use = _not_started(command, reason, 'met')
         return self._busy(command, drive_timeout) or in_use
 
-    def _longest_wait(self) -> float:
-        """Return how long to wait for output, in seconds."""
+    def _longest_wait(self, deadline: float) -> float:
+        """Return how long to wait for output, in seconds; never beyond the deadline, because the
+        time after it is for judging.
+        """
         # A closed pipe shows that a process is ending; its exit status follows soon.
         is_ending = any(not process.streams for process in self._active)
-        return SHORTEST_BEAT if is_ending else LONGEST_BEAT
+        beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
+        return max(0.0, min(beat, deadline - time.monotonic()))
 
     def _listen(self, seconds: float) -> None:
         """Wait at most *seconds* for output, then read the output of the processes that have

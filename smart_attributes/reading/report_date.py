@@ -1,7 +1,5 @@
 """The date that smartctl prints in a report. Pure."""
 
-from __future__ import annotations
-
 from ..constants import DAY
 
 # "Tue May  5 09:30:24 2020 CEST": asctime(), which no locale changes, then the time zone

@@ -1,7 +1,5 @@
 """Convert the output of smartctl --scan into Devices. Pure functions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

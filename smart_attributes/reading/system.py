@@ -209,7 +209,9 @@ def _moved_controllers(
 
 
 def _has_answered(read: Read) -> bool:
-    """Return whether the drive itself answered, with a report or with an error such as DriveAsleep."""
+    """Return False if this address failed as one does whose controller has moved: the drive is absent,
+    or smartctl had an error of no special kind.
+    """
     is_silent = type(read.outcome) in (DriveAbsent, DriveError)
     return bool(read.identity) or not is_silent
 
@@ -243,7 +245,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
             '-l /sys/class/scsi_generic'
         )
     return ControllerElsewhere(
-        f'was not found: host {here}{through} has no {kind.name} controller; it is now on {numbers}',
+        f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has one',
         step=f'write {address}',
     )
 
