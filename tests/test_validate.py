@@ -467,7 +467,7 @@ MISTAKES = {
             proof.append(proof[1]),
         ),
         'acme.json: sample 2, ACME X2-480: this sample belongs to the entry ACME X2, but the entry ACME X1 in '
-        'attributes.json takes precedence; narrow the pattern of one of the two',
+        'attributes.json takes precedence; narrow one of the two',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),

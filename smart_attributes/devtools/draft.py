@@ -391,7 +391,7 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         if fit.metric == ENDURANCE
     ]
     same = 'no attribute'
-    caution = 'cite a document that states this meaning'
+    caution = 'cite a document for the meaning'
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another drive'

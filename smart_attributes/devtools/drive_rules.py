@@ -67,7 +67,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     if winner['family'] != drive.family:
         yield (
             f'this sample belongs to the entry {drive.family}, but the entry {winner["family"]} in {file} '
-            'takes precedence; narrow the pattern of one of the two'
+            'takes precedence; narrow one of the two'
         )
         return
     results = _readings(drive, context.database)

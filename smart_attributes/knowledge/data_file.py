@@ -190,11 +190,11 @@ def place(data: Any, path: Path) -> str:
         is_last = depth == len(path)
         if isinstance(step, int):  # 3, after 'entries': "Intel DC S3500"
             words.append(_item(previous, step, value))
+        elif previous in _NAMED:  # '233', after 'attributes': "attribute 233"
+            words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
         elif step in _NAMED or step in _ITEMS:
             if is_last:  # else the next step says enough: "attribute 233"
                 words.append(step)
-        elif previous in _NAMED:  # '233', after 'attributes': "attribute 233"
-            words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
         else:
             words.append(_name(step))
         previous = str(step)

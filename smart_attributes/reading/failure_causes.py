@@ -3,8 +3,6 @@
 Sources: smartmontools 5.38 to 7.5 and 8.0 in work: os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 """
 
-from __future__ import annotations
-
 from ..typed import NamedTuple
 from .device_types import CONTROLLERS
 

@@ -106,12 +106,12 @@ def facts(
 
 
 def _rules(user: str, program: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the files that have a line for the user and name the program. texts: by path."""
+    """Return the files in FOLDER that have a line for the user and name the program. texts: by path."""
     of_user = rf'(?m)^{re.escape(user)}\s'
     return [
         path
         for path, text in texts.items()
-        if program in text and re.search(of_user, text)
+        if path != SUDOERS and program in text and re.search(of_user, text)
     ]
 
 
