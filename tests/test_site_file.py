@@ -117,7 +117,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': 'the protection applies, although another part of this override has an error',
+                    'why': 'another part of this override has an error, but its protection is still in force',
                 }
             ]
         },
@@ -144,7 +144,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': 'the protection applies, although another part of this override has an error',
+                    'why': 'another part of this override has an error, but its protection is still in force',
                 }
             ]
         },

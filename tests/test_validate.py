@@ -308,8 +308,8 @@ MISTAKES = {
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
-        'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (999 with '
-        '"ceiling": 255); otherwise, a raw value that counts something else becomes a percentage',
+        'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (or 999, if '
+        '"ceiling" is 255); a larger one lets a raw value of another kind pass as a percentage',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
@@ -390,8 +390,8 @@ MISTAKES = {
             'readings',
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
-        'ACME X1, attribute 245, endurance_used: this reading of a misleading attribute may override '
-        'a good reading of endurance_used; remove the misleading one',
+        'ACME X1, attribute 245, endurance_used: this attribute is misleading, and its reading may override '
+        'a good one of endurance_used; remove the misleading one',
     ),
     'one of two formulas reads a trap': (
         reading(

@@ -105,8 +105,8 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined, or do not select any drive."""
     mistake = (
-        '--list, --missing and --withdraw take no metrics; --missing takes the names of missing '
-        'drives, or --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
+        '--list, --missing and --withdraw take no metrics; with --missing, name the missing '
+        'drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
     )
     if own.missing_drives:
         is_valid = not which.metrics and not (which.names and own.every_alarm)

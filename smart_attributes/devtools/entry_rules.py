@@ -331,7 +331,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this reading of a misleading attribute may override a good reading of {metric}; remove '
+                        f'this attribute is misleading, and its reading may override a good one of {metric}; remove '
                         'the misleading one',
                     )
 

@@ -97,8 +97,8 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     elif metric.name == ENDURANCE and (last is None or last > largest):
         yield (
-            f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} ({HIGHEST_BEYOND} with '
-            f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, a raw value that counts something else becomes a percentage'
+            f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
+            f'"ceiling" is {HIGHEST_ENDURANCE}); a larger one lets a raw value of another kind pass as a percentage'
         )
     else:
         for value, number in _unset_numbers(formula, metric):

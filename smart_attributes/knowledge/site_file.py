@@ -216,5 +216,5 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return _SPOILT
     return {
         **valid,
-        'why': 'the protection applies, although another part of this override has an error',
+        'why': 'another part of this override has an error, but its protection is still in force',
     }

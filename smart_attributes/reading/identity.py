@@ -1,7 +1,5 @@
 """Compare the identities that drives report: model, serial number and WWN. Pure."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

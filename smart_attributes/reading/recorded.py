@@ -1,7 +1,5 @@
 """Read recorded output of smartctl as reports, for example from a ticket or in a test."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

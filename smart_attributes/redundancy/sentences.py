@@ -38,7 +38,7 @@ _SENTENCES = {
 }
 # Code of a reason -> a clause for the first line of a check, after the action and "because".
 _BRIEF = {
-    'replace-next': '{name} has the data on other drives, too',
+    'replace-next': '{name} has the data elsewhere',
     'member-not-used': '{name} does not use it',
     'only-swap': 'it holds no data, only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
