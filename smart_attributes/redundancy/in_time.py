@@ -5,8 +5,6 @@ The child sends disks and groups as JSON; deciding stays in the check. What has 
 is used, so a program that hangs, such as zpool, does not cost the groups that /sys shows.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

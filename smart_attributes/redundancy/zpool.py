@@ -184,12 +184,11 @@ def _resilvers(pool: Pool) -> dict[str, Scan]:
     """Return the resilvers of a pool, each by the name of the virtual device that it concerns. The
     name is '', for any virtual device of the pool, if zpool does not name it or does not list it.
     """
-    names = {vdev.name for vdev in pool.in_use}
     resilvers = {}
     for scan in pool.scans:
         if scan.function == 'resilver':
-            name = scan.vdev if scan.vdev in names else ''
-            resilvers[name] = scan
+            is_listed = any(vdev.name == scan.vdev for vdev in pool.in_use)
+            resilvers[scan.vdev if is_listed else ''] = scan
     return resilvers
 
 
@@ -386,6 +385,8 @@ def _resilver(vdev: Vdev, pool: Pool) -> Scan | None:
     resilvers = _resilvers(pool)
     if vdev.name in resilvers:
         return resilvers[vdev.name]
+    if not resilvers:
+        return None
     # Once zpool has marked a device of the pool, only marked ones lack data.
     is_marked = any(part.lacks_data for part in pool.in_use)
     may_lack_data = vdev.lacks_data or not is_marked
