@@ -25,8 +25,8 @@ def alerts(case: Case) -> list[str]:
     head, unnamed = _head(case)
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
-        safely = ', without a copy' if item.action == actions.REPLACE else ''
-        full_head = f'{head}{safely}, because {item.step.brief}'
+        no_copy = ', without a copy' if item.action == actions.REPLACE else ''
+        full_head = f'{head}{no_copy}, because {item.step.brief}'
     if item.is_unread:
         # what was found when it was last read stands before the action if there is room
         full_head = f'{_short_name(case)} {item.reason}; {_first_step(case)}'
