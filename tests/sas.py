@@ -3,8 +3,6 @@
 Sources: SPC-5, SBC-5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from smart_attributes.reading import content

@@ -1,7 +1,5 @@
 """The shipped data files, and what the program makes of them: read once."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ Facts are objects as in linuxhw/EnterpriseDrive's collection: identity lines,
 attribute rows, device statistics and log lines as smartctl -x prints them.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

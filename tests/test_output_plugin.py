@@ -16,7 +16,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import plugin
-from smart_attributes.output.plugin import Face, Whole
+from smart_attributes.output.plugin import Coded, Face, Whole, coded
 
 METRICS = DATABASE.metrics
 OK, WARNING, CRITICAL, UNKNOWN = State
@@ -234,14 +234,14 @@ def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_s
         code='drive-missing', last=LastVerdict(0, (finding,))
     )
 
-    message = f'[drives-missing] {"m" * length}'
+    message = Coded('drives-missing', 'm' * length)
 
     line = plugin.first_line(cases([gone]), [message])
 
-    assert line.startswith(message) and len(line) <= 160
+    assert line.startswith(coded(message)) and len(line) <= 160
     assert ('sdb: health status FAILED when last read' in line) is is_said
     # another message says nothing of the drive
-    other = plugin.first_line(cases([gone]), ['[history-damaged] m'])
+    other = plugin.first_line(cases([gone]), [Coded('history-damaged', 'm')])
     assert 'sdb is missing; health status FAILED when last read; look for' in other
 
 

@@ -2,8 +2,6 @@
 without another line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -51,14 +51,10 @@ def of_alerts(survey: Survey, options: Options) -> Overview:
         past = survey.history.past(verdict.device)
         return Outlook(forecasts.forecasts(verdict, past))
 
-    located, outlooks = _foreseen(
-        survey.verdicts,
-        outlook,
-        place=lambda verdict: former_place(
-            verdict.device
-        ),  # what the address alone tells
-        only_alerting=True,
-    )
+    def place(verdict: Verdict) -> Place:
+        return former_place(verdict.device)  # what the address alone tells
+
+    located, outlooks = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
     return _with_groups(survey, located, outlooks, options)
 
 

@@ -118,9 +118,8 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     """
     if formula.second or metric.unit != '%':
         return
-    number = (
-        formula.first.attribute or 1
-    )  # any number, if the formula does not name one
+    # any number, if the formula does not name one
+    number = formula.first.attribute or 1
     rows = {}
     if formula.first.column == 'value':
         # "100 - value" of 0 would be 100 % of the endurance used, so 0 means "never set" there.

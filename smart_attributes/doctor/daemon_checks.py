@@ -253,9 +253,8 @@ def _short(check: DaemonCheck, limit: float) -> Finding:
         fitting=fits,
     )
     option = OWN_LIMIT.search(check.text)
-    if (
-        not option or not check.own_limit
-    ):  # without own_limit, it belongs to another program
+    # without own_limit, the option belongs to another program
+    if not option or not check.own_limit:
         return finding
     shorter = f'{option[1]}{option[2]}{fits:g}'  # "-t 45", "--timeout=45"
     return finding._replace(command=check.edit(option[0].lstrip(), shorter))

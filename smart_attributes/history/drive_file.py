@@ -423,9 +423,8 @@ def _with_right_times(drive: DriveHistory, now: int) -> DriveHistory:
     if not is_behind(drive.record.last_read, now):
         return drive._replace(behind_since=0)
     is_plausible = EARLIEST <= drive.behind_since <= now
-    if (
-        not is_plausible
-    ):  # such as 0: this check is the first that finds the clock behind
+    # such as 0: this check is the first that finds the clock behind
+    if not is_plausible:
         return drive._replace(behind_since=now)
     if now - drive.behind_since < DAY:
         return drive

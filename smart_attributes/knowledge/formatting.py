@@ -50,9 +50,8 @@ def natural(text: str) -> list[str | int]:
     """Return a sort key by which "Intel 330" comes before "Intel 1500"."""
     key: list[str | int] = []
     for position, part in enumerate(re.split('([0-9]+)', text)):
-        is_number = (
-            position % 2 == 1
-        )  # the first part is the text before the first number
+        # the first part is the text before the first number
+        is_number = position % 2 == 1
         key.append(int(part) if is_number else part.casefold())
     return key
 

@@ -102,12 +102,14 @@ def first_line(
     if room:
         milder = sentence(milder, quarter)
     line = ''
-    brief = ['; '.join(message.split('; ')[:2]) for message in messages]
-    for words in (messages, brief):
-        about_check = '; '.join(words)
+    choices = _choices(cases, messages)
+    whole = [*map(coded, messages)]
+    brief = ['; '.join(words.split('; ')[:2]) for words in whole]
+    for texts in (whole, brief):
+        about_check = '; '.join(texts)
         if room:
             about_check = sentence(about_check, quarter)
-        for alert, numbers in _choices(cases, messages):
+        for alert, numbers in choices:
             shown = sentence(alert, 2 * quarter) if room else alert
             parts = (about_check, shown, milder, numbers, left_out)
             line = '; '.join(filter(None, parts))
@@ -136,8 +138,8 @@ def _choices(cases: Sequence[Case], messages: Sequence[str]) -> list[tuple[str, 
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
 
-    is_said = any(message.startswith('[drives-missing] ') for message in messages)
-    if is_said and cases[0].todo.action == actions.SEARCH:
+    codes = [getattr(message, 'code', '') for message in messages]
+    if 'drives-missing' in codes and cases[0].todo.action == actions.SEARCH:
         # The worst drive is missing. That message says so, with what to do and a number of drives.
         last = verdicts[0].last
         finding = ''
@@ -215,7 +217,7 @@ def state_and_reasons(
             milder.append(message)
     if not ordered and not decisive:
         decisive.append(whole.nobody[1])
-    return state, [*map(coded, decisive)], '; '.join(map(coded, milder))
+    return state, decisive, '; '.join(map(coded, milder))
 
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:

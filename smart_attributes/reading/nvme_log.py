@@ -51,9 +51,8 @@ def _controller_of(name: str, namespace: str) -> str:
     """
     folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
     parent = os.path.basename(folder)
-    if (
-        parent == 'device'
-    ):  # there is no such link, so realpath() returned the path itself
+    # without such a link, realpath() returns the path itself
+    if parent == 'device':
         return f'/dev/{name}'
     is_controller = re.compile('nvme[0-9]+').fullmatch
     if is_controller(parent):

@@ -14,8 +14,8 @@ BEST_ALERT = 120 - len('SMART CRITICAL - ')  # characters, for who, why and what
 
 def alerts(case: Case) -> list[str]:
     """Return the alert of a drive for the first line of a check, in five forms, longest first:
-    - "sdb: 9 pending sectors (critical above 8): replace it now, without a copy, because md0 has
-      the data elsewhere; also update the firmware; 2 more findings on it"
+    - "sdb: 9 pending sectors (critical above 8): replace it now, because md0 has the data
+      elsewhere; also update the firmware; 2 more findings on it"
     - the same with numbers at the end: " (1 more action, 2 more findings)"
     - the same without these numbers
     - "sdb: 9 pending sectors (critical above 8): replace it now"
@@ -25,8 +25,7 @@ def alerts(case: Case) -> list[str]:
     head, unnamed = _head(case)
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
-        no_copy = ', without a copy' if item.action == actions.REPLACE else ''
-        full_head = f'{head}{no_copy}, because {item.step.brief}'
+        full_head = f'{head}, because {item.step.brief}'
     if item.is_unread:
         # what was found when it was last read stands before the action if there is room
         full_head = f'{_short_name(case)} {item.reason}; {_first_step(case)}'
