@@ -35,6 +35,7 @@ from .services import Service
 
 PORT = 5665
 PATIENCE = 60.0  # seconds without receiving data
+PIECE = 1 << 16  # bytes of one read()
 BATCH = 50  # services in one request: parsing the largest answer takes 0.2 GB
 # Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also
 # runs this version.
@@ -168,7 +169,7 @@ class Icinga:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
                 raise SmartError(f'{self.where}: {self._refusal(answer)}')
-            text = answer.read(largest + 1)
+            text = _body(answer, largest)
         except (OSError, http.client.HTTPException) as error:
             raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
         if len(text) > largest:
@@ -208,7 +209,22 @@ class _Connection(http.client.HTTPSConnection):
         self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
 
 
-def _objects(text: bytes) -> list[Json]:
+def _body(answer: http.client.HTTPResponse, largest: int) -> bytearray:
+    """Return the body of an answer; if it is longer than *largest* bytes, only its start.
+
+    http.client keeps every chunk, even of one byte, as an object until its read() ends, so a piece
+    is short.
+    """
+    body = bytearray()
+    while len(body) <= largest:
+        piece = answer.read(PIECE)
+        if not piece:
+            break
+        body += piece
+    return body
+
+
+def _objects(text: bytearray) -> list[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
         rows = untrusted.parse(text)['results']
