@@ -87,7 +87,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
         text = 'the only drive is missing: check cabling and controller'
     else:
         # which drives: see their lines
-        text = f'{len(absent)} of {plural(total, "drive")} are missing: check cabling and controller'
+        text = f'{len(absent)} of {plural(total, "drive")} missing: check cabling and controller'
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 
