@@ -170,28 +170,29 @@ def conclude(text: str, status: int) -> None:
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
     _Conclusion.status = status
     _leave_at_signals()
+    # The time limit of the work no longer counts.
+    disarm()
     _signal.setitimer(_signal.ITIMER_REAL, OUTPUT_TIME, OUTPUT_TIME)
     _write()
     disarm()
 
 
 def _leave_at_signals() -> None:
-    """Let alarms and signals call _leave(), because the work that they ended is done."""
+    """Let alarms and signals call _leave() from now on, because the work that they ended is done.
+    Ignored signals stay ignored.
+    """
     for number in _ENDINGS:
-        is_ignored = _signal.getsignal(number) == _signal.SIG_IGN
-        if not is_ignored:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, _leave)
     _signal.signal(_signal.SIGALRM, _leave)
-    disarm()
 
 
 def _write() -> None:
-    """Write the rest of the output, which a signal can interrupt at any point."""
+    """Write the rest of the output. A signal can interrupt this at any point, see _leave()."""
     while _Conclusion.rest:
         _Conclusion.is_begun = True
-        _Conclusion.rest = _Conclusion.rest[
-            os.write(_Conclusion.descriptor, _Conclusion.rest) :
-        ]
+        count = os.write(_Conclusion.descriptor, _Conclusion.rest)
+        _Conclusion.rest = _Conclusion.rest[count:]
 
 
 def _leave(number: int, frame: object) -> None:

@@ -174,14 +174,15 @@ def _detach(sending: int) -> None:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, _signal.SIG_DFL)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
-    # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
-    nothing = os.open(os.devnull, os.O_RDWR)
     # 0 to 2 lead to /dev/null: a file that got the number of standard error would receive its messages
+    null_device = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         if descriptor != sending:
-            os.dup2(nothing, descriptor)
+            os.dup2(null_device, descriptor)
+    # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
+    # So this closes 3, 4, 5 ... except *sending*. If *sending* is below 3, the first range is empty.
     os.closerange(3, sending)
-    os.closerange(max(sending + 1, 3), _DESCRIPTORS)
+    os.closerange(max(3, sending + 1), _DESCRIPTORS)
 
 
 # --- locks, used in a child ---------------------------------------------------------------------

@@ -57,10 +57,11 @@ def _conclude(text: str, status: int) -> None:
 
 def _flush() -> bool:
     """Flush standard output; return whether all of it is written: False if the reader is gone, the
-    disk is full or the output is closed.
+    disk is full, or the program was started with standard output closed.
     """
     try:
         sys.stdout.flush()
+    # AttributeError: sys.stdout is None, because standard output was closed at the start.
     except (OSError, AttributeError):
         return False
     return True
@@ -161,10 +162,9 @@ def failure(argv: list[str], sentence: str) -> str:
 
     from .constants import DOCUMENTS
 
-    version = DOCUMENTS.get(argv[0], DOCUMENTS['messages'])
     return json.dumps(
         {
-            'version': version,
+            'version': DOCUMENTS.get(argv[0], DOCUMENTS['messages']),
             'state': 'UNKNOWN',
             'code': code or None,
             'error': sentence,

@@ -75,12 +75,14 @@ def _of_environment(home: str = '') -> str:
 
 
 def has_a_place(state_dir: str) -> bool:
-    """Return whether a state directory can be there; a user without a home directory, such as
-    nobody, has none.
+    """Return whether there is a place for the state directory: *state_dir*, PACKAGE, or an existing
+    home; False for a user without a home directory, such as nobody.
     """
     place = location(state_dir)
-    if place in ('', state_dir, PACKAGE):
-        return place != ''
+    if not place:
+        return False
+    if place in (state_dir, PACKAGE):
+        return True
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return any(map(os.path.isdir, homes))
 
@@ -160,17 +162,20 @@ def _prepare(place: str, path: str, must_exist: bool) -> str:
     """Create the lock folder *path* below *place* if it is missing; return why the folder cannot be
     used, or '' if it can.
 
-    must_exist: a missing *place* is not created. Raises OSError.
+    must_exist: a missing *place* is an error and is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):
         if not must_exist:
             os.makedirs(place, 0o755 if user == trust.ROOT else 0o700, exist_ok=True)
+        # This raises OSError if *place* is missing, so the next statement never creates it.
         fault = trust.fault(place, user)
         if fault:
             return fault
         os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
     fault = trust.fault(path, user)
-    if not fault and not os.access(path, os.W_OK | os.X_OK):
+    if fault:
+        return fault
+    if not os.access(path, os.W_OK | os.X_OK):
         return f'{path} is not writable'
-    return fault
+    return ''

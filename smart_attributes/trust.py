@@ -79,8 +79,8 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
         )
         if not all_can_read:
             return (
-                'a user who is not allowed to read this file could have redirected the path to it '
-                f'(at {part}); {_COPY}'
+                'a user who is not allowed to read this file can change its path '
+                f'(at {part}), and thus choose which file is read; {_COPY}'
             )
         redirectors |= _changers(part, found, trusted)
     # the last part is the file itself
@@ -100,8 +100,12 @@ def _changers(
     """
     changers = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
-        is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
-        changers.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
+        is_world_writable = bool(status.st_mode & stat.S_IWOTH)
+        # An access-control list can name several users and groups; they count as anybody.
+        if is_world_writable or access_list(path):
+            changers.add(('anybody', 0))
+        else:
+            changers.add(('group', status.st_gid))
     return changers
 
 
@@ -111,8 +115,8 @@ def _is_open(status: os.stat_result, reader: tuple[str, int]) -> bool:
     if status.st_mode & bit or reader == ('user', status.st_uid):
         return True
     # the same permission for the group is three bits higher
-    is_open_to_group = bool(status.st_mode & bit << 3)
-    return is_open_to_group and reader == ('group', status.st_gid)
+    group_bit = bit << 3
+    return bool(status.st_mode & group_bit) and reader == ('group', status.st_gid)
 
 
 def steps(path: str) -> Iterator[str]:

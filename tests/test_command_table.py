@@ -32,7 +32,7 @@ def count(options: Options, runner: object) -> int:
     In a folder without history a writer makes it, and a reader misses it.
     """
     history = history_access.remembered(of_history(options))
-    use = 'writes' if history.store else ''
+    use = 'writes' if history.read_store() else ''
     if history.trouble:
         use = 'reads'
     print(

@@ -318,11 +318,11 @@ def test_the_first_five_places_are_named(places, sentence):
         ),
         (
             {'ata_smart_data': {'capabilities': {'error_logging_supported': False}}},
-            {'ata_smart_data', 'error_logging_supported'},
+            {'ata_smart_data', 'no ATA error log'},
         ),
         (
             {'ata_smart_data': {'capabilities': {'self_tests_supported': False}}},
-            {'ata_smart_data', 'self_tests_supported'},
+            {'ata_smart_data', 'no ATA self-test log'},
         ),
         (
             {'ata_log_directory': {'table': [{'address': 3}]}},

@@ -863,6 +863,19 @@ def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(
     assert (found.name, found.state, found.on, found.detail, found.slot) == (*member, 3)
 
 
+def test_a_spare_for_one_array_is_none_for_another():
+    """storcli prints further rows about it, which name no array."""
+    rows = [
+        {'kind': 'volume', 'number': '0', 'where': '0'},
+        {'kind': 'volume', 'number': '1', 'where': '1'},
+        {'kind': 'drive', 'place': '32:9', 'where': '0', 'spare': 'x', 'state': 'DHS'},
+        {'kind': 'drive', 'place': '32:9'},
+    ]
+    volumes = controller_volumes.volumes(rows, TOOL['storcli'])
+
+    assert [len(volume.spares) for volume in volumes] == [1, 0]
+
+
 @pytest.mark.parametrize(
     'said, spare, state',
     [

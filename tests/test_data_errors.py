@@ -301,8 +301,8 @@ IN_LIMITS = {
         limit(aged=[{'after': '1d', 'why': 'old'}, RULE]),
         [
             (
-                (*PENDING, 'aged', 'warning'),
-                'metrics, pending, aged, warning: "5 sectors"',
+                (*PENDING, 'aged', 1, 'warning'),
+                'metrics, pending, aged, 1, warning: "5 sectors"',
             )
         ],
     ),

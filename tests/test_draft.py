@@ -283,7 +283,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'as 3 of the 3 entries' in entry['attributes']['5']['comment']
+    assert 'as in 3 of the 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}

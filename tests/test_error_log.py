@@ -198,7 +198,7 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     assert (reading.number, reading.judged) == (None, False)
     assert (
         reading.unknown
-        == 'the power-on hour of the errors does not match the power-on time'
+        == 'the power-on hours logged with the errors do not match the power-on time'
     )
 
 
@@ -223,3 +223,11 @@ def test_a_16_bit_hour_means_the_latest_time_that_it_can(hour, age, since):
     seconds = drive_logs.seconds_since(hour, age * HOUR)
 
     assert seconds == (None if since is None else since * HOUR)
+
+
+def test_an_hour_of_nvme_is_whole():
+    """An old failure must not become newer when the drive is 7.5 years old."""
+    test = SelfTest('Extended', 'Completed', True, 10)
+    [result] = drive_logs.results([test], Identity('NVMe'), 70_000 * HOUR)
+
+    assert result.ago == 69_990 * HOUR

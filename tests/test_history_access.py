@@ -203,7 +203,7 @@ def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypat
     monkeypatch.setattr(HistoryStore, 'read', breaks)
     known = met(history(START))
 
-    assert (known.store, known.past(SDA)) == (None, None)
+    assert (known.read_store(), known.past(SDA)) == (None, None)
     [remark] = known.remarks
     assert remark.code == 'history-unusable' and 'disk full' in remark
 
@@ -298,9 +298,8 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
         key.metric: [point.number for point in series.points]
         for key, series in known.histories.items()
     } == {'crc_errors': [8]}
-    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(
-        START
-    )
+    [drive] = second.read_store().drives.values()
+    assert drive.verdict == LastVerdict(START)
     assert second.identity_at(SDA).serial == INTEL.outcome.identity.serial
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
@@ -363,7 +362,7 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     options = table.understood([*words, *where])[1]
     known = history_access.remembered(of_history(options))
 
-    assert bool(known.store or known.trouble) is is_used
+    assert bool(known.read_store() or known.trouble) is is_used
 
 
 @pytest.mark.parametrize('command, is_for_a_person', [([], False), (['explain'], True)])
@@ -422,7 +421,7 @@ def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
     first.keep([verdict_of(other, state=state)])
     second = Remembered(history(START + later))
     recall(second)
-    monkeypatch.setattr(type(second.store), 'is_own', is_own)
+    monkeypatch.setattr(HistoryStore, 'is_own', is_own)
 
     assert second.states_elsewhere() == ([('/dev/sdb', state)] if told else [])
 

@@ -71,9 +71,14 @@ GREW = 'crc_errors grew by '
             '1 in 5 min (1 to 2): check cable and backplane',
         ),
         (
-            [(0, 10), (STEP, 12), (2 * STEP, 0), (3 * STEP, 1)],
+            [(0, 10), (STEP, 16), (2 * STEP, 0), (3 * STEP, 2)],
             3 * STEP,
-            '3 in 15 min (10 to 1, reset in between): check cable and backplane',
+            '8 in 15 min (10 to 2, reset in between): check cable and backplane',
+        ),
+        (
+            [(0, 0.1), (STEP, 0.3)],
+            STEP,
+            '0.2 in 5 min (0.1 to 0.3): check cable and backplane',
         ),
     ],
 )

@@ -74,11 +74,11 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     }
     assert result.text.splitlines() == [
         f'written: {tmp_path}/etc/thresholds.d/old.json',
-        f'converted: old.json, Mine: "20:" and "10:" of number 233 become the limits of endurance_used for {MODEL}: '
+        f'converted: old.json, Mine: "20:" and "10:" of attribute 233 become the limits of endurance_used for {MODEL}: '
         f'warning 80, critical 90',
-        f'converted: old.json, Mine: "3" and "10" of number 5 become the limits of reallocated for {MODEL}: warning 3, '
+        f'converted: old.json, Mine: "3" and "10" of attribute 5 become the limits of reallocated for {MODEL}: warning 3, '
         f'critical 10',
-        f'converted: old.json, Mine: "0" and "10" of number 1024 become the limits of error_log_count for {MODEL}: '
+        f'converted: old.json, Mine: "0" and "10" of attribute 1024 become the limits of error_log_count for {MODEL}: '
         f'warning 0, critical 10',
         f'The converted limits are in force for every check with the configuration directory '
         f'{tmp_path}/etc.',
@@ -151,7 +151,7 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     }
     [line] = lost(result)
     assert result.code == 1 and line.startswith(
-        'old.json, Generic NVMe: number 3, ["1", "2"], '
+        'old.json, Generic NVMe: attribute 3 (["1", "2"]) '
     )
 
 
@@ -209,9 +209,9 @@ REFUSED = [
     (
         {'5': ['1', '2']},
         ['Western Digital Red'],
-        '"Western Digital Red" is not a whole model',
+        '"Western Digital Red" is not one model',
     ),
-    ({'5': ['1', '2']}, ['INTEL SSD[0-9]+'], '"INTEL SSD[0-9]+" is not a whole model'),
+    ({'5': ['1', '2']}, ['INTEL SSD[0-9]+'], '"INTEL SSD[0-9]+" is not one model'),
     ({'5': ['1', '2']}, [], '"Device" lists no models'),
     (
         {'194': ['40', '50'], '190': ['30', '40']},
@@ -282,9 +282,9 @@ def test_a_user_configuration_is_understood_by_reading_its_drives(intel, tmp_pat
         (address, {'endurance_used': {'warning': '65', 'critical': '70'}})
         for address in addresses
     ]
-    assert [line.split(', ')[1] for line in lost(named)] == [
-        '/dev/sda: number 250',
-        '/dev/megaraid6: number 250',
+    assert [line.split(' (')[0] for line in lost(named)] == [
+        'old.json, /dev/sda: attribute 250',
+        'old.json, /dev/megaraid6: attribute 250',
     ]
 
 

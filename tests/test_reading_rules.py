@@ -11,8 +11,8 @@ from smart_attributes.knowledge import decode, drive_database
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or use a metric that is a status'
 BEYOND_255 = (
-    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); a larger one '
-    'lets a raw value of another kind pass as a percentage'
+    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); with a larger '
+    'number, other raw values could pass as a percentage'
 )
 
 

@@ -117,7 +117,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': 'another part of this override has an error, but its protection is still in force',
+                    'why': 'this override has an error in another part, but still prevents the reads that it forbids',
                 }
             ]
         },
@@ -144,7 +144,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': 'another part of this override has an error, but its protection is still in force',
+                    'why': 'this override has an error in another part, but still prevents the reads that it forbids',
                 }
             ]
         },
@@ -321,7 +321,12 @@ def test_two_mistakes_at_one_place_take_it_out_once():
 def test_faults_take_out_what_they_spoil_and_nothing_else():
     """Numbers of items stay right while several are taken out."""
     data = {
-        'metrics': {'pending': {'warning': '5 sectors', 'critical': '9'}},
+        'metrics': {
+            'pending': {
+                'critical': '9',
+                'aged': [{'after': '7d', 'warning': '5 sectors', 'why': WHY}],
+            }
+        },
         'overrides': [
             {'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')
         ],
@@ -332,12 +337,28 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
         file, data_errors.of_limits(file.data, DATABASE.metrics, ())
     )
 
-    assert found.data['metrics'] == {'pending': {'critical': '9'}}
+    assert found.data['metrics']['pending'] == {
+        'critical': '9',
+        'aged': [{'after': '7d', 'why': WHY}],
+    }
     assert [override['for']['model'] for override in found.data['overrides']] == [
         'A',
         'B',
     ]
     assert len(found.mistakes) == 3
+
+
+def test_an_entry_goes_with_the_set_that_it_uses_in_whichever_file():
+    """Each drive of it would be UNKNOWN."""
+    reading = {'endurance_used': {'from': 'no formula'}}
+    files = [
+        site_file.SiteFile('a.json', {'entries': [{'family': 'A', 'uses': ['s']}]}),
+        site_file.SiteFile('b.json', {'sets': {'s': {'by_name': {'X': reading}}}}),
+    ]
+
+    left = site_file.faultless_entries({}, files)
+
+    assert [file.data for file in left] == [{'entries': []}, {'sets': {}}]
 
 
 MORE = 'thresholds.d/site.json: {} more mistakes; to see all, run: check_smart_attributes validate'

@@ -184,10 +184,10 @@ def test_lines_prove_what_smartctl_was_asked_for(protocol, fields, text, argumen
         (
             '',
             {'error logging capability': '(0x00) Error logging NOT supported.'},
-            ['error_logging_supported'],
+            ['no ATA error log'],
         ),
         ('', {'error logging capability': '(0x01) Error logging supported.'}, []),
-        ('', {'smart error log not supported': ''}, ['error_logging_supported']),
+        ('', {'smart error log not supported': ''}, ['no ATA error log']),
         ('', {'x not supported': ''}, []),
         ('', {'smart error log': ''}, []),
         (f'{DIRECTORY} Version 1', {}, ['no device statistics']),

@@ -176,6 +176,10 @@ def test_each_level_has_the_reason_of_whoever_sets_it():
     assert (limit.warning_origin, limit.warning_why) == ('default.json', 'rated life')
     assert (limit.critical, limit.critical_why) == ('99', 'replaced soon')
 
+    of_others = {'groups': {'Acme': soon['endurance_used']}}
+    override['metrics'] = {'pending': {'ssd': of_others}}
+    assert limits_of(override).limit('pending', SDA, SSD, FAMILY) == Limit()
+
 
 def test_a_metric_that_nobody_limits_has_the_empty_limit():
     """It is shown, not judged and not graphed."""

@@ -304,12 +304,12 @@ MISTAKES = {
     'no valid range': (
         reading({'from': '100 - value'}),
         'ACME X1, attribute 233, endurance_used: "from": "100 - value" converts even a raw '
-        'value that means "not set"; exclude the result with "valid", such as [0, 99]',
+        'value that means "not set"; to exclude its result, add "valid": [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
         'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (or 999, if '
-        '"ceiling" is 255); a larger one lets a raw value of another kind pass as a percentage',
+        '"ceiling" is 255); with a larger number, other raw values could pass as a percentage',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
@@ -337,7 +337,7 @@ MISTAKES = {
             '175',
             'power_loss_protection',
         ),
-        'ACME X1, attribute 175, power_loss_protection: "states": 10-0 contains no number; '
+        'ACME X1, attribute 175, power_loss_protection: "states": the range 10-0 is reversed; '
         'write the smaller number first',
     ),
     # patterns
@@ -391,7 +391,7 @@ MISTAKES = {
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
         'ACME X1, attribute 245, endurance_used: this attribute is misleading, and its reading may override '
-        'a good one of endurance_used; remove the misleading one',
+        'a good reading of endurance_used; remove this attribute',
     ),
     'one of two formulas reads a trap': (
         reading(
@@ -868,7 +868,7 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; add the reading here, or add the set that has it to "uses", or explain in a "comment" of '
+    'attribute 12; add the reading here; or add a set with this reading to "uses"; or explain in a "comment" of '
     'the attribute why it is omitted'
 )
 

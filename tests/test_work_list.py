@@ -481,8 +481,8 @@ def test_what_is_not_known_stands_beside_the_action():
     doubtful = Replacement('unknown', Coded('redundancy-doubtful', 'md0 differs'))
 
     assert 'uncertain' in case(lost, NOW, replacement=doubtful).todo.unknown
-    assert [(each.drive, each.unknown[:10]) for each in found] == [
-        ('sda', 'its use is'),
+    assert [(each.drive, each.unknown[:9]) for each in found] == [
+        ('sda', 'it is not'),
         ('sdb', ''),
         ('sdc', ''),
     ]

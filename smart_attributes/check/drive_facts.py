@@ -80,9 +80,11 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
     errors = common & set(_ERRORS)
     if may_count:
         return any(after[key] < before[key] for key in errors)
+    # A status that one of the reports lacks is no evidence.
     statuses = {earlier.own_status, later.own_status}
+    has_other_status = True in statuses and False in statuses
     return (
-        statuses == {True, False}
+        has_other_status
         or _warnings(earlier) != _warnings(later)
         or any(after[key] != before[key] for key in errors)
     )
@@ -136,7 +138,7 @@ def _has_other_capacity(first: Identity, second: Identity) -> bool:
 # --- how bad a report is --------------------------------------------------------------------------
 
 
-def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int, int]:
+def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[bool, int, int]:
     """Return a key by which the ATA attribute table with more errors is the greater one; a table
     without rows is the least.
     """
@@ -144,22 +146,25 @@ def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int, int]:
     failing = sum(row.when_failed == 'now' for row in rows)
     # reallocated, uncorrectable and pending sectors
     sectors = sum(raw.get(id_, 0) for id_ in (5, 187, 196, 197, 198))
-    return int(bool(rows)), failing, sectors
+    return bool(rows), failing, sectors
 
 
 def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
-    """Return a key by which the NVMe health log with more errors is the greater one."""
+    """Return a key by which the NVMe health log with more errors is the greater one.
+
+    A log that lacks one of these numbers counts as better than one that has it.
+    """
     return (
         log.get('media_errors', -1),
         log.get('percentage_used', -1),
-        -log.get('available_spare', 0),
+        -log.get('available_spare', 100),
     )
 
 
-def errors_of_scsi(log: Mapping[str, float]) -> tuple[int, float]:
+def errors_of_scsi(log: Mapping[str, float]) -> tuple[bool, float]:
     """Return a key by which the SCSI log pages with more errors are the greater ones; no pages are
     the least.
     """
     ends = 'total_uncorrected_errors', 'defects'  # of the names in the log pages
     errors = sum(number for name, number in log.items() if name.endswith(ends))
-    return int(bool(log)), errors
+    return bool(log), errors

@@ -79,8 +79,9 @@ class Wanted:
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
-        # names without letters and digits have the slug of '', and are not like each other
-        slugs = {slug(name) for name in names} - {slug('')}
+        slugs = {slug(name) for name in names}
+        # All names without letters and digits have this slug, so it does not make names similar.
+        slugs.discard(slug(''))
         for word, matches in self._matches.items():
             if word in names:
                 matches.exact.append((first.address, item))

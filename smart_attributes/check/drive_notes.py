@@ -55,7 +55,7 @@ def advisory(
     words = f'{firmware}{fix}: {defect.effect}'
     if due_at is not None:
         words = f'{words} ({_countdown(due_at, power_on_hours, now)})'
-    # only the findings of a drive that is not OK are followed by the action
+    # Outputs add the action to an alert, but not to a finding that is OK.
     if defect.state is State.OK:
         words = f'{words}; {defect.action}'
     if defect.forbids_reading:
@@ -246,8 +246,10 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note on a recorded report without a usable date: its forecast counts from today. []
-    without a forecast, or if the endurance is already used up.
+    """Return a note that the forecast counts from today, because the report has no usable date;
+    [] without a forecast, or if the endurance is already used up.
+
+    The caller has to know that this is a recorded report without a usable date.
     """
     has_date_ahead = any(
         reading.forecast and reading.forecast.left > 0 for reading in all_readings

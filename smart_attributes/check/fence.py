@@ -1,6 +1,6 @@
-"""Two fences: done() around judging a drive, shown() around printing it.
+"""Fences around the work on one drive: an exception makes only this drive UNKNOWN.
 
-An exception makes only this drive UNKNOWN.
+failed() is the verdict after an exception, and shown() is the fence around printing.
 
 An exception while a report is parsed becomes a DriveError in reading/machine.py. Errors about the
 whole run, such as a missing Python package, are left to `main`.
@@ -70,16 +70,6 @@ def tried(
         return verdict, work(verdict)
     except Exception as error:
         return failed(verdict, error, what), otherwise
-
-
-def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return work(verdict), or after an exception failed(verdict, ...), which is a verdict with a
-    problem. what: as for failed().
-    """
-    try:
-        return work(verdict)
-    except Exception as error:
-        return failed(verdict, error, what)
 
 
 def shown(

@@ -184,14 +184,15 @@ def _of_rates(
 
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
-    """Return the percentages at SAMPLES equidistant times from the first point until now."""
-    (first, used_then), *later = points
+    """Return the percentages at SAMPLES equidistant times from the first point until now. The last
+    one is *used*; any other one is that of the newest point until its time.
+    """
+    start, _ = points[0]
     samples = []
     for number in range(SAMPLES - 1):
-        time = first + (now - first) * number / (SAMPLES - 1)
-        while later and later[0][0] <= time:
-            _, used_then = later.pop(0)
-        samples.append((time, used_then))
+        sampled_at = start + (now - start) * number / (SAMPLES - 1)
+        until_then = [percentage for time, percentage in points if time <= sampled_at]
+        samples.append((sampled_at, until_then[-1]))
     return [*samples, (now, used)]
 
 
@@ -210,33 +211,38 @@ def _rates(samples: Sequence[Point], life: float) -> tuple[float, float, float]:
     """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
     0 if unknown.
 
-    The usual rate is the median of the slopes. The slow and the fast rate are the lowest and the
-    highest of these rates, made a little more extreme by WIDER:
+    The usual rate is the median of the slopes. If the median is not above 0, the usual rate is the
+    mean rate of the whole history.
 
-    - the usual rate and the lifetime rate
-    - the slowest or fastest slope, without the tail
-    - the rates of the recent periods
+    The slow rate is the lowest of the usual rate, the lifetime rate if it is known, the slowest
+    slope without the tail, and the rates of the recent periods with 1 percentage point less growth.
+    Periods of less than a month with at most 1 point of growth are skipped. The slow rate is at
+    least usual / SLOWEST. In the end, it is divided by WIDER.
+
+    The fast rate is the highest of the usual rate, the lifetime rate if it is known, the fastest
+    slope without the tail, and the rates of all recent periods with 1 percentage point more growth.
+    In the end, it is multiplied by WIDER.
     """
     slopes = _slopes(samples)
-    start, first = samples[0]
-    now, last = samples[-1]
+    start, used_first = samples[0]
+    now, used_last = samples[-1]
     usual = slopes[len(slopes) // 2]  # the median
     if usual <= 0:
-        usual = (last - first) / (now - start)
+        usual = (used_last - used_first) / (now - start)
     rates = [usual, life] if life else [usual]
     tail = int(len(slopes) * TAIL)
     slow_rates = [*rates, slopes[tail]]
     fast_rates = [*rates, slopes[-1 - tail]]
     for samples_back in RECENT:
         then, used_then = samples[-1 - samples_back]
-        grown = last - used_then
+        grown = used_last - used_then
         span = now - then
         # A rounded percentage may be wrong by almost one in either direction.
         fast_rates.append((grown + 1) / span)
-        # a short period without growth does not show that the drive wears slower
+        # A short period without growth does not show that the drive wears slower.
         shows_slow_wear = grown > 1 or span >= MONTH
         if shows_slow_wear:
             slow_rates.append((grown - 1) / span)
-    # the lowest of the rates can be negative
+    # The lowest of the rates can be 0 or negative.
     slow = max(min(slow_rates), usual / SLOWEST)
     return slow / WIDER, usual, max(fast_rates) * WIDER

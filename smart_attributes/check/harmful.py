@@ -1,7 +1,7 @@
 """The drives that a check does not read, because an advisory of the database forbids it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .. import files
 from ..constants import LARGEST_FILE
@@ -18,6 +18,9 @@ def harmed(
 ) -> dict[Device, ReadingHarms]:
     """Return why these devices are not read, for those that an advisory protects.
 
+    If several advisories protect a device, the last one counts, so one of the site replaces one of
+    a database.
+
     config: the configuration directory, which may contain a newer database.
     """
     models = {}
@@ -27,7 +30,7 @@ def harmed(
             models[device] = model
     if not models:
         return {}
-    advisories = list(_advisories(site, config, list(models.values())))
+    advisories = list(_advisories(site, config, models.values()))
     errors = {}
     for device, model in models.items():
         for advisory in advisories:
@@ -36,7 +39,7 @@ def harmed(
     return errors
 
 
-def _advisories(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
+def _advisories(site: Site, config: str, models: Iterable[str]) -> Iterator[Json]:
     """Yield the advisories that forbid reading: those of the shipped database, of a newer one and
     of the site.
     """

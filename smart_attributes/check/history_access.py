@@ -70,18 +70,23 @@ class Remembered:
         # address -> other addresses of the same drive
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}
 
-    @property
-    def store(self) -> HistoryStore | None:
-        """The history, after it is read; None if it is not used or cannot be used."""
-        if self._store is not None:
-            try:
-                self._store.read()
-            except HistoryAbsent:
-                self._store = None
-            except HistoryUnusable as error:
-                self.is_lost = not self.is_for_a_person and self._store.is_there
-                self._store = None
-                self.trouble = str(error)
+    def read_store(self) -> HistoryStore | None:
+        """Return the history, for which the first call waits; None if it is not used, does not
+        exist, or cannot be used.
+
+        If it cannot be used, the first call also sets `trouble` and `is_lost`.
+        """
+        store = self._store
+        if store is None:
+            return None
+        try:
+            store.read()
+        except HistoryAbsent:
+            self._store = None
+        except HistoryUnusable as error:
+            self.trouble = str(error)
+            self.is_lost = not self.is_for_a_person and store.is_there
+            self._store = None
         return self._store
 
     def receive(self) -> None:
@@ -93,7 +98,7 @@ class Remembered:
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
-        store = self.store
+        store = self.read_store()
         return store.seen_as(first, second) if store else SEPARATE
 
     def recall(
@@ -113,7 +118,7 @@ class Remembered:
         candidates: these, and those of duplicates and empty slots. aliases: address -> other
         addresses of the same drive.
         """
-        store = self.store
+        store = self.read_store()
         if store is None:
             return None
         from ..history.drive_records import Match
@@ -141,11 +146,11 @@ class Remembered:
         return drive_tracking.found(
             store.places,
             store.records,
-            met=met,
-            slots=self._slots,
-            scope=self._scope,
-            now=store.now,
-            hide_serial=self._settings.hide_serial,
+            met,
+            self._slots,
+            self._scope,
+            store.now,
+            self._settings.hide_serial,
         )
 
     @property
@@ -154,7 +159,7 @@ class Remembered:
         within the last seven days, all that was not read in time, and what earlier checks could
         not write.
         """
-        store = self.store
+        store = self.read_store()
         if store is None:
             return ()
         failures = {
@@ -172,7 +177,7 @@ class Remembered:
         """The message that an enabled history cannot be used, or that its dates are doubtful; ()
         otherwise.
         """
-        store = self.store
+        store = self.read_store()
         if store is not None and store.doubt:
             return (Coded('clock-behind', f'history: {store.doubt}'),)
         if not self.trouble:
@@ -193,7 +198,7 @@ class Remembered:
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
         match = self.recalled(device)
-        store = self.store
+        store = self.read_store()
         if match is None or store is None:
             return None
         from ..history.past import Past
@@ -211,7 +216,7 @@ class Remembered:
         the drive was read. False without history.
         """
         match = self.recalled(device)
-        store = self.store
+        store = self.read_store()
         if match is None or store is None or self.is_for_a_person:
             return False
         # a note says why the history cannot store this drive
@@ -223,7 +228,7 @@ class Remembered:
         A history that another user can write is not used, because that user could exclude drives
         from a check by root.
         """
-        store = self.store
+        store = self.read_store()
         record = store.at(device.address) if store and store.is_own else None
         return record.identity if record else None
 
@@ -233,7 +238,7 @@ class Remembered:
 
         If another user can write the history (is_own is False), return only drives that are not OK.
         """
-        store = self.store
+        store = self.read_store()
         if store is None:
             return []
         states = []
@@ -254,7 +259,7 @@ class Remembered:
         The record with this identity counts, and without one, the record of the drive at the
         address.
         """
-        store = self.store
+        store = self.read_store()
         if store is None:
             return None
         record = store.named(identity) if identity is not None else None
@@ -318,7 +323,7 @@ class Remembered:
         nothing.
         """
         match = self.recalled(verdict.device)
-        store = self.store
+        store = self.read_store()
         if match is None or store is None:
             return ()
         if match.note:
@@ -335,7 +340,7 @@ class Remembered:
             return ()
         words = (
             'the history belongs to another user, who could have changed its dates; '
-            f'{" and ".join(dated_metrics)} keeps alerting until the error log of the drive confirms them'
+            f'{" and ".join(dated_metrics)} keeps alerting until the error log of the drive confirms these dates'
         )
         return (Coded('history-not-trusted', words),)
 
@@ -344,7 +349,7 @@ class Remembered:
 
         The next check reports any failure.
         """
-        store = self.store
+        store = self.read_store()
         if store is None or self._scope is None:
             return
         from ..history.store import Sighting
@@ -426,7 +431,7 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
 
     selects = stage.found.selects  # the test by -r of a path; None without -r
     if stage.found.is_scan and not selects:
-        return Scope((), is_scan=True)
+        return Scope(is_scan=True)
     covered = [device.address for device in asked]
     if selects:
         for place in store.places:
@@ -509,6 +514,6 @@ def _opened(settings: HistorySettings, is_writing: bool) -> HistoryStore:
         int(time.time()),
         is_same_drive,
         machine,
-        writes=is_writing,
-        patience=patience,
+        is_writing,
+        patience,
     )

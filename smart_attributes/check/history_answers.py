@@ -27,8 +27,9 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
         return Outlook(past=_last_readings(history, verdict))
     match = history.recalled(verdict.device)
     points = {}
-    if history.is_for_a_person and history.store and match and match.record:
-        series = history.store.all_of(match.record.number)
+    store = history.read_store()
+    if history.is_for_a_person and store and match and match.record:
+        series = store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading
             stored = series.get(past_checks.key(reading))
@@ -62,7 +63,7 @@ def drive(
     """Return the record of a drive with all its stored series, or None if the drive is not in
     the history. The drive may be missing, or asleep.
     """
-    store = history.store
+    store = history.read_store()
     stored = history.drive_of(verdict.device, verdict.identity)
     if store is None or stored is None:
         return None
@@ -71,7 +72,8 @@ def drive(
 
 def serials(history: Remembered) -> list[str]:
     """Return the serial numbers of all drives in the history; [] without history."""
-    records = history.store.records if history.store else ()
+    store = history.read_store()
+    records = store.records if store else ()
     return [record.identity.serial for record in records]
 
 
@@ -79,5 +81,6 @@ def in_use(history: Remembered, seconds: int) -> list[str]:
     """Return the addresses at which a check has read a drive within this time; [] without
     history.
     """
-    places = history.store.recent_places(seconds) if history.store else ()
+    store = history.read_store()
+    places = store.recent_places(seconds) if store else ()
     return [place.address for place in places]

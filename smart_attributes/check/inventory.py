@@ -80,43 +80,45 @@ def inventory(
     """Return the drives of a run, with their history. Missing drives are found first, then names on
     the command line select among all drives.
 
-    If the time limit ends the work, it is done again without evaluating further patterns. judge:
-    None: leave out missing drives.
+    If the time limit ends the work, it is done again without evaluating further patterns. judge: if
+    None, missing drives are left out.
     """
-    # whether the patterns select a device; wanted() fills it, and skips these devices when taken()
-    # is called again after the time limit
+    # This says whether the patterns select a device. wanted() fills it, and skips these devices if
+    # taken() is called again after the time limit.
     decided: dict[Device, bool] = {}
 
     def taken(why_cut: str) -> Inventory:
         """Return the inventory. why_cut: why the time is over; '' while there is time."""
+        label = settings.label
         why_late = f'{why_cut} before the patterns were matched' if why_cut else ''
         kept, faults = wanted(stage.reads, settings, history, decided, why_late)
         if any(read.report is None for read in kept):
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        drives = inventory_of(kept, stage.found, settings.label, history.seen_as)
-        # before names select drives, because a drive that they do not select is not missing
+        all_drives = inventory_of(kept, stage.found, label, history.seen_as)
+        # This comes before names select drives: a drive that they do not select is not missing.
         whereabouts = history.recall(
-            stage, drives.reads, drives.candidates, drives.aliases
+            stage, all_drives.reads, all_drives.candidates, all_drives.aliases
         )
-        missing_drives: list[MissingDrive] = []
+        all_missing: list[MissingDrive] = []
         if whereabouts and judge:
-            missing_drives, undecided = _wanted_missing(
+            wanted_drives, undecided = _wanted_missing(
                 whereabouts, settings, history, judge, why_late
             )
             faults += undecided
-            missing_drives = with_free_names(
-                missing_drives, drives.reads, settings.label
-            )
+            all_missing = with_free_names(wanted_drives, all_drives.reads, label)
         if settings.which.names:
             from . import named_drives
 
-            kept, missing_drives = named_drives.selected(
-                kept, missing_drives, settings, history
+            named_reads, missing_drives = named_drives.selected(
+                kept, all_missing, settings, history
             )
-            drives = inventory_of(kept, stage.found, settings.label, history.seen_as)
-        # a missing drive is listed once, not also as an address without a drive
+            drives = inventory_of(named_reads, stage.found, label, history.seen_as)
+        else:
+            drives = all_drives
+            missing_drives = all_missing
+        # A missing drive is listed once, not also as an address without a drive.
         present = [
             read for read in drives.reads if not _is_vacated(read, missing_drives)
         ]
@@ -136,7 +138,8 @@ def known_missing(
     """Return the drives that are missing, except those that root has acknowledged as missing, and
     those that a limits file makes optional; [] with --missing ok.
 
-    An acknowledgement ends when the drive is found again.
+    An acknowledgement ends when the drive is found again: it does not count if the drive has come
+    to its place on a later day.
     """
     state = settings.history.missing
     if state is State.OK:
@@ -146,11 +149,13 @@ def known_missing(
 
     def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        came = local_day(place.first)
-        # it ends if the drive has come to this place on a later day; '': the day is unknown
-        if accepted and (not accepted.at or came <= accepted.at):
-            return True
-        return judge.thresholds.exceptions(device, identity, '').is_optional
+        if accepted:
+            # An acknowledgement without a day does not end. As texts, days are in order of time.
+            came = local_day(place.first)
+            is_still_accepted = accepted.at == '' or came <= accepted.at
+            if is_still_accepted:
+                return True
+        return judge.thresholds.exceptions(device, identity, family='').is_optional
 
     return drive_tracking.missed(whereabouts, state, is_accepted)
 
@@ -259,13 +264,13 @@ def inventory_of(
         if drive.others
     ]
     occupied, empty = without_empty([drive.read for drive in drives], found.is_scan)
-    # slots of a range that were not read in time: it is unknown whether they have drives
+    # It is unknown whether these slots of a range have drives, because they were not read in time.
     unseen = [
         read
         for read in occupied
         if read.device.optional and isinstance(read.outcome, DriveNotReached)
     ]
-    answered = [read for read in occupied if read not in unseen]
+    counted = [read for read in occupied if read not in unseen]
     faults = []
     if unseen:
         slots = sum(device.optional for device in found.devices)
@@ -278,11 +283,11 @@ def inventory_of(
         )
     is_complete = len(candidates) == len(found.devices)
     return Inventory(
-        reads=tuple(labelled(answered, label)),
+        reads=tuple(labelled(counted, label)),
         candidates=tuple(candidates),
         is_bare=is_complete and not any(map(_may_be_drive, candidates)),
         aliases=aliases(drives),
-        notes=(*same_drive, *empty, *reached_otherwise(answered, found.devices)),
+        notes=(*same_drive, *empty, *reached_otherwise(counted, found.devices)),
         faults=tuple(faults),
     )
 
@@ -315,12 +320,12 @@ def without_empty(
     also named.
     """
 
-    def is_no_drive(read: Read) -> bool:
+    def is_left_out(read: Read) -> bool:
         if isinstance(read.outcome, DriveAbsent):
             return read.device.optional
         return is_scan and isinstance(read.outcome, DriveIsNoDrive)
 
-    left_out = list(filter(is_no_drive, reads))
+    left_out = list(filter(is_left_out, reads))
     if not is_scan:
         left_out += _volumes_of_watched_drives(reads)
     notes = [
@@ -392,15 +397,17 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
 
 
 def _why_nobody(stage: Reads) -> str:
-    """Return why a run has no drive to judge."""
+    """Return why a run has no drive to judge. The caller has found that no drive is left, so each
+    drive that was read is excluded.
+    """
     if not stage.found.devices:
         is_scan = stage.found.is_scan
         return 'smartctl --scan found none' if is_scan else 'no address is given'
     if stage.is_cut:
         return 'none was read in time'
-    if not stage.reads:  # before they were read, by their addresses
-        return 'all are excluded'
-    if any(map(_may_be_drive, stage.reads)):  # by their identities
+    # Drives that are excluded by their addresses were not read. The others were read, and are
+    # excluded by their identities.
+    if not stage.reads or any(map(_may_be_drive, stage.reads)):
         return 'all are excluded'
     return 'none of the addresses has a drive'
 

@@ -259,28 +259,31 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     meaning = case.metrics.get(ENDURANCE) if reading.is_wear else metric
     if meaning is None:
         return judgement._replace(words=words)
-    remedy = _remedy(judgement, meaning, case)
+    remedy = _remedy(judgement, meaning, case.defects)
     return judgement._replace(words=words, concern=meaning.concern, remedy=remedy)
 
 
-def _remedy(judgement: Judgement, meaning: Metric, case: _Case) -> str:
-    """Return the action against a finding, such as "firmware", or '' if it concerns the drive itself.
+def _remedy(judgement: Judgement, metric: Metric, defects: Sequence[Advisory]) -> str:
+    """Return the action against a finding: that of the metric, such as "firmware"; '' if the action
+    concerns the drive itself.
 
-    meaning: the metric that has the remedy.
+    For a WARNING which shows that a firmware defect has already damaged the drive, return
+    ORDER_COPY instead, because a firmware update does not help any more.
+
+    metric: that of the reading, or endurance_used for a reading about nothing but wear.
     """
     reading = judgement.reading
-    # the defect has already damaged the drive, so a firmware update does not help any more
-    shows_damage = any(reading.metric in defect.too_late for defect in case.defects)
+    shows_damage = any(reading.metric in defect.too_late for defect in defects)
     if shows_damage and judgement.state is State.WARNING:
         return severity.ORDER_COPY
-    return meaning.remedy if reading.has_remedy else ''
+    return metric.remedy if reading.has_remedy else ''
 
 
 def _notes(
     case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
-    """Return the notes on a drive; _judgements() returns those on readings that are acknowledged or
-    old.
+    """Return the notes on a drive, except those on acknowledged and on old readings, which
+    _judgements() returns.
     """
     has_no_date = case.device.is_recorded and not case.date
     undated = drive_notes.undated(all_readings) if has_no_date else ()
@@ -305,30 +308,31 @@ def of_kind(identity: Identity, kind: str) -> Identity:
 
 
 def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
-    """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit;
-    else nothing.
+    """Return the reading endurance_time_left:
 
-    If the time left is unknown, a reading with the reason is returned only if endurance_time_left
-    has a limit.
+    - if endurance_time_left has a limit, with the reason instead of a number if the time is unknown
+    - if only endurance_used has a limit, to show it, so only if the time is known
+    - otherwise not at all
+
+    A metric that the options ignore counts as one without a limit. If they ignore endurance_used,
+    the time is unknown.
     """
     ignored = case.rules.asked.ignore_metrics
-    past = case.past
+    basis = {} if ENDURANCE in ignored else by_metric
     is_time_left_judged = (
         _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     )
-    basis = by_metric
-    if ENDURANCE in ignored:
-        basis = {}  # the time left is then unknown
     is_wear_judged = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
     if not is_time_left_judged and not is_wear_judged:
         return []
     from . import forecasts
 
+    past = case.past
     reading = forecasts.time_left(basis, past)
-    if not is_time_left_judged and reading.number is None:
-        return []
-    # another user could have written the history, which must not hide an alert
-    if is_time_left_judged and past is not None and not past.is_own:
+    if not is_time_left_judged:
+        return [] if reading.number is None else [reading]
+    # A history that another user could have written must not hide an alert.
+    if past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(basis, None))
     return [reading]
 
@@ -380,7 +384,8 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
 
 def judge_reading(reading: Reading, limit: Limit, context: Context) -> Judgement:
     """Return the judgement on one reading as it is now, without its age, history and
-    acknowledgement. A reading without a number, or one that is not judged, is OK.
+    acknowledgement. A reading that is not judged is OK, and so is one without a number, even if it
+    has a status.
     """
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
@@ -417,7 +422,7 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
 
     The age comes from the drive's log or from the history. If it is unknown, or the limit is the
     same at any age, both are returned unchanged. If it is known only from a history that another
-    user could have written, the reading is marked as doubted, and the limit is unchanged.
+    user could have written, its age is marked as doubted, and the limit is unchanged.
     """
     if not limit.aged:
         return reading, limit
@@ -426,9 +431,9 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
     from ..history.past import quieted
 
     dated = quieted(past, reading)
-    has_age_in_log = reading.quiet is not None
-    # an age that another user could have written suppresses no alert
-    if not has_age_in_log and not past.is_own:
+    is_age_from_history = reading.quiet is None and dated.quiet is not None
+    # An age that another user could have written suppresses no alert.
+    if is_age_from_history and not past.is_own:
         return dated._replace(quiet_is_doubted=True), limit
     return dated, when_quiet(limit, dated)
 

@@ -148,18 +148,15 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
 
 
 def _meaning(finding: LastFinding, metrics: Metrics) -> Metric | None:
-    """Return the metric whose concern and remedy a finding has; None if this version has no such
-    metric.
-
-    This is its own metric, but endurance_used for a status of the drive that means only wear, such
-    as "smart_status: FAILED" with the remedy of wear; any other status has no remedy.
+    """Return the metric whose concern and remedy a finding has: endurance_used for a status of the
+    drive that means only wear, else its own metric; None if this version does not have that metric.
     """
     metric = metrics.get(finding.metric)
     wear = metrics[ENDURANCE]
     is_status = metric is not None and metric.concern == severity.HEALTH
-    if is_status and finding.remedy == wear.remedy:
-        return wear
-    return metric
+    # A status was stored with this remedy only if it meant wear: its own metric has no remedy.
+    is_wear_status = is_status and finding.remedy == wear.remedy
+    return wear if is_wear_status else metric
 
 
 def _present_state(
@@ -175,8 +172,7 @@ def _present_state(
         return judging.judge_verdict(reading, finding.state, limit).state
     context = judging.Context(metrics=judge.database.metrics)
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
-    is_floor = context.is_floor(finding.metric)
-    if is_silent(accepted, finding.number, falls=is_floor):
+    if is_silent(accepted, finding.number, falls=context.is_floor(finding.metric)):
         return State.OK
     if isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit):
         return finding.state  # the limit that the drive reports is not stored
@@ -188,21 +184,24 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     """Return the verdict on a drive that was read, with the last health status that the drive itself
     reported, if it reported none now. Behind some controllers, smartctl only looks at the attributes.
 
-    last: the result of standing().
+    The verdict is unchanged if the drive itself reported a status now, or if *last* or the verdict
+    has no status. last: the result of standing().
     """
-    findings = [finding for finding in last.findings if finding.metric == HEALTH]
-    statuses = [
+    last_statuses = [finding for finding in last.findings if finding.metric == HEALTH]
+    present_statuses = [
         judgement
         for judgement in verdict.judgements
         if judgement.reading.metric == HEALTH
     ]
-    if not findings or not statuses:
+    if not last_statuses or not present_statuses:
         return verdict
-    last_status = findings[0]
-    present = statuses[0]
-    status = present.reading
-    if status.source.log == SELF_ASSESSMENT and status.number in (0, 1):
-        return verdict  # the drive itself reported this status
+    last_status = last_statuses[0]
+    present = present_statuses[0]
+    is_self_assessment = present.reading.source.log == SELF_ASSESSMENT
+    # 0 is FAILED, and 1 is PASSED. A status that is not reported has another number, or none.
+    is_reported = present.reading.number in (0, 1)
+    if is_self_assessment and is_reported:
+        return verdict
     reading = Reading(
         HEALTH,
         0,

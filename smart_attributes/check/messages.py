@@ -80,7 +80,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if not absent:
         return ()
     total = len(run.drives.reads)  # with the missing ones
-    is_none_left = len(absent) == total and _has_no_other_drives(run)
+    is_none_left = len(absent) == total and not _has_other_drives(run)
     if len(absent) == 1:
         if not is_none_left:
             return ()
@@ -92,14 +92,14 @@ def missing(run: Run) -> tuple[Demand, ...]:
     return ((state, Coded('drives-missing', text)),)
 
 
-def _has_no_other_drives(run: Run) -> bool:
-    """Return whether no drive is known to be at an address that the run does not cover, as for a run
-    that names one of several drives.
+def _has_other_drives(run: Run) -> bool:
+    """Return whether the history knows a drive that is not missing, such as the other drives of a
+    machine if the run names one of them; False without history.
     """
     whereabouts = run.drives.whereabouts
-    if run.read.found.is_scan or whereabouts is None:
-        return True
-    return all(place.gone for place in whereabouts.places)
+    if whereabouts is None:
+        return False
+    return any(not place.gone for place in whereabouts.places)
 
 
 def messages(run: Run) -> dict[str, Any]:
@@ -111,8 +111,8 @@ def messages(run: Run) -> dict[str, Any]:
     required_state = run.settings.history.history_required
     must_alert = required_state is not None or history.is_lost
     if history.trouble and must_alert:
-        # the remark that the history cannot be used becomes an alert
-        losses += remarks
+        # The remark that the history cannot be used, which is then the only one, becomes an alert.
+        losses = (*losses, *remarks)
         remarks = ()
     state_of_losses = State.WARNING if required_state is None else required_state
     reads = (*run.read.reads, *run.drives.reads)

@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 
 def narrowed(which: Which, history: HistorySettings) -> Which:
-    """Return a selection of the addresses of the named drives, so that other drives are not read; of
-    all drives of this machine, if the address of a name is not known. A selection that has
-    addresses, a scan or reports is returned unchanged.
+    """Return the selection of the drives to read, so that drives without one of the names are not
+    read if possible:
 
-    If the selection can contain other drives, it keeps the names, so that selected() finds the
-    named drives after reading. Raises UsageError for an invalid address.
+    - *which* itself, if it has addresses, a scan or reports
+    - all drives of this machine, with the names, if the address of a name is not known
+    - the addresses of the named drives and their other addresses, with the names, if the last check
+      found other addresses of these drives
+    - the addresses of the named drives, without names, in all other cases
+
+    With the names, selected() finds the named drives after reading. Raises UsageError for an
+    invalid address.
     """
     if which.devices or which.scan or which.reports:
         return which
@@ -45,13 +50,13 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
         behind_raid = tuple(device.address for device in drives if is_raid(device))
         return which._replace(devices=behind_raid, scan=True)
     devices = tuple(chain.from_iterable(addresses_by_name))
-    # other addresses of these drives at the last check: a drive may report its health status only
-    # there
-    store = past.store
+    # These are other addresses of the drives at the last check. A drive may report its health
+    # status only there.
+    store = past.read_store()
     aliases = store.with_aliases(devices) if store and store.is_own else []
     if not aliases:
         return which._replace(devices=devices, names=())
-    # now, another drive can be at an alias
+    # The names stay, because another drive can be at an alias now.
     return which._replace(devices=(*devices, *aliases))
 
 

@@ -101,38 +101,45 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     """Return whether an address leads to the same drive as each address of a group.
 
     An address that failed does not join a group whose reports have no health status, because its
-    own health status, which is not known, could be FAILED.
+    own health status, which is not known, could be FAILED. It can join a group without any report.
     """
     statuses = {_own_status(member) for member in group if member.report is not None}
-    has_no_status = statuses == {None}
-    if has_no_status and _has_failed(read):
+    # Without any report, the set is empty.
+    reports_have_no_status = statuses == {None}
+    if reports_have_no_status and _has_failed(read):
         return False
     return all(_is_one_drive(read, member, seen_as) for member in group)
 
 
 def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
     """Return whether two addresses lead to the same drive: their identities agree, and so do their
-    reports. If the reports differ, the history decides: ONE or DOUBTED means that the last check
-    found one drive at both, and DOUBTED that its reports differed.
+    reports. If the reports differ, the history says whether the last check found one drive at both.
     """
     level = _agreement(first, second)
     if level == NONE:
         return False
     addresses = first.device.address, second.device.address
+    # No counted error explains the difference. DOUBTED says that the last check found such a
+    # difference, too, and the second one in a row means two drives.
     if _differ(first, second, may_count=True):
         return seen_as(*addresses) == ONE
-    # only one of serial number and WWN agrees: other error counts can mean another drive, too
+    # Counted errors can explain the difference. But only one of serial number and WWN agrees, so
+    # the addresses have to be known as those of one drive, doubted or not.
     if level == WEAK and _differ(first, second, may_count=False):
         return seen_as(*addresses) in (ONE, DOUBTED)
     return True
 
 
 def _has_failed(read: Read) -> bool:
-    """Return whether an address did not report the health status because it did not answer."""
+    """Return whether a drive is at an address, but did not report the health status because a
+    command failed. False for a drive in standby, which was not asked, and if no drive answered.
+    """
     report = read.report
     if report is not None:
         return report.smart_status is None and report.has_exit_bit(COMMAND_FAILED)
-    return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
+    # Without a report, only a drive that answered has an identity.
+    has_answered = read.identity is not None
+    return has_answered and not isinstance(read.outcome, DriveAsleep)
 
 
 def _agreement(first: Read, second: Read) -> int:
@@ -157,6 +164,7 @@ def _differ(first: Read, second: Read, may_count: bool) -> bool:
     may_count: the drive can have counted errors between the reads, so higher counts of the later
     report are no difference; see drive_facts.differ().
     """
+    # If both ended at the same time, the second one counts as the earlier one.
     earlier, later = sorted((second, first), key=lambda read: read.ended)
     before = earlier.report
     after = later.report
@@ -212,12 +220,14 @@ def merged(reports: Sequence[Report]) -> Report:
     """Return one report of a drive that was read at several addresses.
 
     The most complete report is completed by the others of its protocol. Of two tables, the one with
-    more errors counts, and of two statuses, the worse one that the drive itself has reported.
+    more errors counts. Of the statuses that the drive itself has reported, in any protocol, the
+    worst one counts.
     """
     best = min(reports, key=lambda report: (-_completeness(report), len(report.gaps)))
     protocol = best.identity.protocol
     alike = [report for report in reports if report.identity.protocol == protocol]
     alike.sort(key=lambda report: report is not best)  # the best one first
+    # A report of another protocol can be the only one that says that the drive fails.
     status = _status(reports) or best
     counts = [report.error_count for report in alike if report.error_count is not None]
     return best._replace(

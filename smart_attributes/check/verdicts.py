@@ -48,17 +48,21 @@ class Verdicts:
         return len(State) - last.urgency
 
     def _fenced(self, read: Read, late: str) -> Verdict:
-        """Return the verdict on a drive with additions from the history; an exception affects
-        only this drive. late: why no more drives are judged, or ''.
+        """Return the verdict on a drive with additions from the history. late: why no more drives
+        are judged, or ''.
+
+        An exception affects only this drive, whose verdict then states the problem. It is UNKNOWN,
+        or CRITICAL if the drive was found CRITICAL before.
         """
-        unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
-        # after an exception, *unjudged* with the problem
-        judged = fence.done(unjudged, lambda _: self._on(read, late), fence.UNJUDGED)
-
-        def compared(verdict: Verdict) -> Verdict:
-            return described(verdict, read, self._drives, self._history, self._judge)
-
-        return fence.done(judged, compared, fence.UNCOMPARED)
+        try:
+            judged = self._on(read, late)
+        except Exception as error:
+            unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
+            judged = fence.failed(unjudged, error, fence.UNJUDGED)
+        try:
+            return described(judged, read, self._drives, self._history, self._judge)
+        except Exception as error:
+            return fence.failed(judged, error, fence.UNCOMPARED)
 
     def _on(self, read: Read, late: str) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict. late: as for
@@ -67,7 +71,8 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        # not stored in *_formed*, because a missing drive can have the device of another drive
+        # A drive without a report is unreadable or missing. Its verdict is not stored in *_formed*,
+        # because a missing drive can have the device of another drive.
         if read.report is None:
             return verdict(read, self._judge, None)
         if read.device in self._formed:

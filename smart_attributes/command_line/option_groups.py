@@ -123,7 +123,8 @@ VENDOR_LOGS = OptionGroup(
         single(
             '--vendor-logs',
             'TIME',
-            "read vendors' NVMe logs at most once per TIME, or always, or never (default: 6h)",
+            'read vendors\' NVMe logs at most once per TIME; "always": at every check; "never": not at '
+            'all (default: 6h)',
             type=values.interval,
             default=6 * constants.HOUR,
         ),
@@ -164,7 +165,7 @@ JUDGING = OptionGroup(
             '-c --critical',
             'METRIC=RANGE',
             'set a critical limit: endurance_used=95 is critical above 95, "spare_available=10:" (with '
-            'colon) below 10; may be repeated',
+            'a colon) is critical below 10; may be repeated',
             type=values.metric_range,
         ),
         repeated(
@@ -219,14 +220,14 @@ HISTORY = OptionGroup(
         ),
         state(
             '--missing',
-            'set the state for missing drives (default: warning); with "ok", the check only notes them for '
-            'one day',
+            'set the state for missing drives (default: warning); with "ok", there is no alert, only a '
+            'note for one day',
             State.WARNING,
         ),
         single(
             '--asleep-max-age',
             'TIME',
-            'warn if a drive in standby has not been read for this time, such as 12h (default: 7d)',
+            'warn if a drive in standby has not been read for this long, such as 12h (default: 7d)',
             type=values.duration,
             default=7 * constants.DAY,
         ),

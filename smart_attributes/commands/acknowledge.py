@@ -33,6 +33,15 @@ from .records.acknowledge import AcknowledgeOptions
 
 LEAST_WHY = 8  # characters, as in the schema of limits
 PATIENCE = 10.0  # seconds to wait for another acknowledge
+# The messages about options that cannot be combined, or do not select any drive.
+HOW_WITHOUT_METRICS = (
+    '--list, --missing and --withdraw take no metrics; with --missing, name the missing '
+    'drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
+)
+HOW_TO_SELECT = (
+    'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
+    '--all (give no metrics with --all); for examples, use --help'
+)
 
 
 def run(options: Options, runner: processes.Runner) -> int:
@@ -103,25 +112,23 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
-    """Raise UsageError for options that cannot be combined, or do not select any drive."""
-    mistake = (
-        '--list, --missing and --withdraw take no metrics; with --missing, name the missing '
-        'drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
-    )
+    """Raise UsageError for options that cannot be combined, or do not select any drive.
+
+    These are mistakes: with --missing, a metric, or a name and --all; with --list or --withdraw, a
+    metric, a name or --all; otherwise, a metric with --all, or no drive without --all.
+    """
     if own.missing_drives:
-        is_valid = not which.metrics and not (which.names and own.every_alarm)
+        # either names or --all
+        if which.metrics or bool(which.names) == own.every_alarm:
+            raise UsageError(HOW_WITHOUT_METRICS)
     elif own.lists or own.withdraw:
-        is_valid = not (which.metrics or which.names or own.every_alarm)
-    else:
-        mistake = (
-            'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
-            '--all (give no metrics with --all); for examples, use --help'
-        )
-        is_valid = bool(which.devices or which.reports or which.names)
-        if own.every_alarm:
-            is_valid = not which.metrics
-    if not is_valid:
-        raise UsageError(mistake)
+        if which.metrics or which.names or own.every_alarm:
+            raise UsageError(HOW_WITHOUT_METRICS)
+    elif own.every_alarm:
+        if which.metrics:
+            raise UsageError(HOW_TO_SELECT)
+    elif not (which.names or which.devices or which.reports):
+        raise UsageError(HOW_TO_SELECT)
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:

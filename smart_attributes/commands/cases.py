@@ -51,10 +51,13 @@ def of_alerts(survey: Survey, options: Options) -> Overview:
         past = survey.history.past(verdict.device)
         return Outlook(forecasts.forecasts(verdict, past))
 
-    def place(verdict: Verdict) -> Place:
-        return former_place(verdict.device)  # what the address alone tells
-
-    located, outlooks = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
+    # A check locates a drive only by its address.
+    located, outlooks = _foreseen(
+        survey.verdicts,
+        outlook,
+        place=lambda verdict: former_place(verdict.device),
+        only_alerting=True,
+    )
     return _with_groups(survey, located, outlooks, options)
 
 
@@ -87,10 +90,11 @@ def with_history(
     """
     from ..check import history_answers
 
-    def outlook(verdict: Verdict) -> Outlook:
-        return history_answers.outlook(survey.history, verdict)
-
-    located, outlooks = _foreseen(survey.verdicts, outlook, place)
+    located, outlooks = _foreseen(
+        survey.verdicts,
+        lambda verdict: history_answers.outlook(survey.history, verdict),
+        place,
+    )
     return _with_groups(survey, located, outlooks, options, asked)
 
 
@@ -133,11 +137,15 @@ def _foreseen(
         if only_alerting and not verdict.state:
             located.append(Located(verdict))
             continue
-        compared, future = fence.tried(
+        # After an exception, tried() returns a verdict with a problem, and its last argument.
+        verdict_compared, future = fence.tried(
             verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE
         )
-        placed, where = fence.tried(compared, place, 'cannot be located', Place())
-        located.append(Located(_if_decidable(placed, future, now), where))
+        verdict_located, location = fence.tried(
+            verdict_compared, place, 'cannot be located', Place()
+        )
+        final_verdict = _if_decidable(verdict_located, future, now)
+        located.append(Located(final_verdict, location))
         outlooks[verdict.device] = future
     return located, outlooks
 

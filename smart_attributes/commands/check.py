@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
     # The time can end at any point, also between two stages; the last result of each stage counts.
+    # After the output begins, TimeIsOver is not raised, see alarm.conclude(). So nothing is printed
+    # twice, even if the time ends in the first call of _finish().
     surveys: list[Survey] = []
     overview: Overview | None = None
     try:

@@ -25,6 +25,8 @@ def run(options: Options, runner: Runner) -> int:
     """Show the drives of a fleet; return 3 if a source failed or no drive was found, else 0."""
     own: FleetOptions = options.own
     fleet = Fleet(database_of(options.data), time.time())
+    # This iterator reads the sources while the drives are printed. Only then does it fill
+    # fleet.summary and fleet.faults.
     drives = fleet.drives(_source(fleet, own), options.how_read.timeout)
     if own.as_json:
         _print_json(fleet, drives)
@@ -64,10 +66,10 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
     try:
         for place, drive in enumerate(drives):
-            if place:
-                sys.stdout.write(',\n')
             text = json.dumps({**drive.facts, 'readings': drive.readings()})
-            sys.stdout.write(text)
+            separator = ',\n' if place else ''
+            # one call, so that no separator is left without a drive if the time ends
+            sys.stdout.write(separator + text)
     except alarm.TimeIsOver as over:
         fleet.faults.append(
             Coded(

@@ -75,14 +75,11 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
     from ..output import metrics_document
 
     outcome = rendered(drives, overview, options._replace(verbose=0), CheckOptions())
-    problems: list[str] = [words for _, words in overview.survey.told]
-    if not drives:
-        problems.append(overview.survey.nobody[1])
     text = metrics_document.as_text(
         drives,
         outcome,
         of_itself=_state_of_the_run(overview),
-        problems=problems,
+        problems=[words for _, words in _messages(overview)],
         remarks=overview.remarks,
         host=socket.gethostname(),
         now=time.time(),
@@ -92,10 +89,17 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
 
 def _state_of_the_run(overview: Overview) -> State:
     """Return the worst state of the messages about the run as a whole."""
-    states = [state for state, _ in overview.survey.told]
-    if not overview.cases:
-        states.append(overview.survey.nobody[0])
-    return worst(states)
+    return worst(state for state, _ in _messages(overview))
+
+
+def _messages(overview: Overview) -> Sequence[tuple[State, str]]:
+    """Return the messages about the run as a whole, each with its state. Without drives, the last
+    one is why there are none.
+    """
+    run = overview.survey
+    if overview.cases:
+        return run.told
+    return [*run.told, run.nobody]
 
 
 def _complain(drives: Sequence[Case], overview: Overview) -> None:

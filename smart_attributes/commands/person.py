@@ -41,18 +41,13 @@ def with_names(options: Options) -> Options:
     which = options.which
     if not which.metrics:
         return options
-    units = database_of(options.data).units
-    names = []
-    metrics = []
-    for word in which.metrics:
-        # A mistyped metric, such as "realocated", stays a metric: the message about it suggests the
-        # right one. Any other word, such as "wd_gold_healthy", is a name.
-        if closest(word, units, 0.8):
-            metrics.append(word)
-        else:
-            names.append(word)
-    selected = which._replace(names=tuple(names), metrics=tuple(metrics))
-    return options._replace(which=selected)
+    all_metrics = database_of(options.data).metrics
+    # A mistyped metric, such as "realocated", stays a metric: the message about it suggests the
+    # right one. Any other word, such as "wd_gold_healthy", is a name.
+    words = which.metrics
+    metrics = tuple(word for word in words if closest(word, all_metrics, 0.8))
+    names = tuple(word for word in words if word not in metrics)
+    return options._replace(which=which._replace(names=names, metrics=metrics))
 
 
 def why_empty(verdicts: Sequence[Verdict], nobody: tuple[State, str]) -> Json:

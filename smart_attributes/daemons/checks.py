@@ -135,23 +135,28 @@ def text_of(answer: Answer) -> str:
 
 
 def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
-    """Run a check in a process of its user, and return its answer, whose *stdout* is followed by its
-    standard error; "not started" if it could not be run in time. deadline: time.monotonic() value.
+    """Run a check in a process of its user, and return its answer; *stdout* has both outputs, first
+    standard output. "not started" if no answer comes in time, or if no process can be started.
+
+    deadline: time.monotonic() value.
     """
 
     def work(pipe: child.Pipe) -> None:
         become(user)
         answer = _answer(line, deadline)
-        values = answer._asdict()
-        del values['stdout'], values['stderr']
-        pipe.send(answer.stdout + answer.stderr, **values)
+        fields = answer._asdict()
+        # JSON has no bytes, so the output is sent beside the other fields.
+        output = fields.pop('stdout') + fields.pop('stderr')
+        pipe.send(output, **fields)
 
     process = child.Child(work)
     process.wait(deadline + 1)
     process.leave(ends=True)
-    for values, printed in process.messages():
-        if 'fault' not in values:  # sent instead if no process can be started
-            return Answer(**values, stdout=printed)
+    # There is at most one message: the answer, or {"fault": ...} if no process can be started.
+    for fields, output in process.messages():
+        if 'fault' in fields:
+            return Answer(tuple(line), 'not started', fields['fault'])
+        return Answer(**fields, stdout=output)
     return Answer(tuple(line), 'not started', 'no answer in time')
 
 

@@ -69,8 +69,9 @@ def ask() -> tuple[Objects | None, list[Finding]]:
     if not os.path.exists(daemons.ROOT + CONFIGURATION):
         return None, []
     if not os.access(daemons.ROOT + CONFIGURATION, os.R_OK):
-        user = name_of(os.geteuid())
-        return None, [found('daemon-not-readable', file=CONFIGURATION, user=user)]
+        return None, [
+            found('daemon-not-readable', file=CONFIGURATION, user=name_of(os.geteuid()))
+        ]
     folder = tempfile.mkdtemp(prefix='check-smart-attributes-')
     try:
         return _written_to(folder)
@@ -84,11 +85,12 @@ def _written_to(folder: str) -> tuple[Objects | None, list[Finding]]:
     """Make Icinga write its objects into a folder, and return the objects and the findings:
 
     - icinga2 is not installed -> None, []
-    - Icinga accepts its configuration -> its objects, []
+    - Icinga accepts its configuration, or has no exit status, because the time limit or a signal
+      ended it -> the objects in the folder, []
     - our CheckCommand is undefined -> Objects(), [] (without commands, the doctor reports this)
     - Icinga refuses anything else -> None, [the finding for it]
 
-    Raises OSError, ValueError or KeyError if the files have another format.
+    Raises OSError, ValueError or KeyError if the files are missing or have another format.
     """
     if os.geteuid() == 0 and os.path.isdir(OWNED):
         owner = os.stat(OWNED)
@@ -96,7 +98,7 @@ def _written_to(folder: str) -> tuple[Objects | None, list[Finding]]:
     answer = _validation(folder)
     if answer.outcome == 'not started':
         return None, []
-    if not answer.status:
+    if answer.status in (0, None):
         return objects_in(folder), []
     printed = daemons.text_of(answer)
     if f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:

@@ -16,7 +16,9 @@ def is_person(number: int) -> bool:
 
 
 def group_of(user: str) -> str:
-    """Return the name of a user's primary group, or the user's name if that group has no name."""
+    """Return the name of a user's primary group; the user's name if that group has no name, or if
+    the user does not exist.
+    """
     try:
         return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     except KeyError:

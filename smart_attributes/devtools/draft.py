@@ -155,20 +155,22 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
 
 
 def model_pattern(identity: Identity) -> str:
-    """Return a regular expression for the drive's model, in any capacity if the name has one like
-    "240GB"; '' if the model is empty.
+    """Return a regular expression for the drive's model; '' if the model is empty.
+
+    It matches any capacity if the model has one: "Acme X5 [0-9.]+[GT]B" for "Acme X5 240GB". It
+    matches only this model if the model has no capacity, or little else.
     """
     name = identity.plain_model
-    pattern = literally(name)
-    capacity = re.search(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b', name)
+    capacity = re.search(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(?P<blank>\s?)[GT]B\b', name)
     if capacity:
-        before = name[: capacity.start()]
-        after = name[capacity.end() :]
-        general = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
-        # else it would match the drives of other vendors, too
+        before = literally(name[: capacity.start()])
+        after = literally(name[capacity.end() :])
+        general = f'{before}[0-9.]+{capacity["blank"]}[GT]B{after}'
+        # With fewer literal characters, it would match the drives of other vendors, too.
         if literal_characters(general) >= LITERALS:
-            pattern = general
-    # brackets lengthen a pattern that is too short for the schema, and change nothing else
+            return general
+    pattern = literally(name)
+    # Brackets lengthen a pattern that is too short for the schema, and change nothing else.
     if pattern and len(pattern) < SHORTEST_PATTERN:
         return f'(?:{pattern})'
     return pattern
@@ -193,9 +195,9 @@ def _attributes(
     inherited: MutableJson = {}
     for number, attribute in base.get('attributes', {}).items():
         if number in by_number:
-            row = by_number[number]
-            inherited[number] = _inherited(attribute, row, base['family'])
-    described = database.rows_of(base)  # attributes of the base entry and of its sets
+            inherited[number] = _inherited(attribute, by_number[number], base['family'])
+    # ID as a number -> attribute, of the base entry and of its sets
+    described = database.rows_of(base)
     # A second reading of a metric would replace the first one, so the other attributes must not
     # read these metrics. Attributes that this drive lacks count, too: other drives of the family
     # have them.
@@ -204,10 +206,12 @@ def _attributes(
         read_metrics.update(attribute.get('readings', ()))
     meanings = _agreed_meanings(database, kind, read_metrics)
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
+    # IDs, as text, of the attributes that need no description of their own
+    covered = {*inherited, *map(str, described)}
     new = {
         number: _attribute(row, meanings, new_fits)
         for number, row in by_number.items()
-        if number not in inherited and row.id not in described
+        if number not in covered
     }
     return {**inherited, **new}
 
@@ -290,7 +294,7 @@ def _agreed_meanings(
             is_agreed = len(set(vendors)) >= VENDORS and count >= AGREEMENT * total
             if is_agreed and agreed and read_metrics.isdisjoint(agreed):
                 reason = (
-                    f'interpreted as {count} of the {total} entries with this name do'
+                    f'interpreted as in {count} of the {total} entries with this name'
                 )
                 meanings[key] = agreed, reason
     return meanings
@@ -309,9 +313,13 @@ def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fi
     for row in rows:
         for text, valid in ENDURANCE_FORMULAS.items():
             if decode.evaluate(decode.parse(text), row, by_number) == percent:
-                spec = {'from': text, 'valid': list(valid)}
-                words = f'{text} equals the endurance that the drive itself reports'
-                fits.append(Fit(row.id, ENDURANCE, spec=spec, words=words))
+                fit = Fit(
+                    row.id,
+                    ENDURANCE,
+                    spec={'from': text, 'valid': list(valid)},
+                    words=f'{text} equals the endurance that the drive itself reports',
+                )
+                fits.append(fit)
     return fits
 
 
@@ -330,9 +338,9 @@ def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> lis
             continue
         for unit, (base, size) in decode.UNITS.items():
             if base == 'B' and _is_same_amount(stated, raw * size, size):
-                spec = {'from': 'raw', 'unit': unit}
                 words = f'the raw value multiplied by {unit} equals the {metric} that the drive itself reports'
-                fits.append(Fit(row.id, metric, spec=spec, words=words))
+                fit = Fit(row.id, metric, {'from': 'raw', 'unit': unit}, words)
+                fits.append(fit)
     return fits
 
 

@@ -86,8 +86,8 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield each source that is no known document and no measurement, and each part that a dated
-    fact lacks.
+    """Yield each source that is neither a known document nor a measurement, and each part that a
+    dated fact lacks.
     """
     advice = (
         'add the document there and cite its key and the page or section, or write "measured on" with '
@@ -95,9 +95,11 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     )
     for place, part in _sources_of(source.data):
         citation = part['source']
-        # two in "acme-manual, section 2; acme-errata; measured on 5 drives"
+        # All words that look like keys, also misspelt ones: acme-manual and acme-errata in
+        # "acme-manual, section 2; acme-errata; measured on 5 drives".
         keys = re.findall('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)', citation)
         unknown = [key for key in keys if key not in context.documents]
+        # A key of "documents" counts at any place in the source, see _cites().
         cited = [
             document
             for key, document in context.documents.items()
@@ -120,7 +122,9 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
 
 
 def _cites(citation: str, key: str) -> bool:
-    # "measured on linuxhw/EnterpriseDrive" cites linuxhw-enterprisedrive.
+    """Return whether a source contains the key of a document: "measured on linuxhw/EnterpriseDrive"
+    contains linuxhw-enterprisedrive.
+    """
     return key in citation.lower().replace('/', '-')
 
 
@@ -331,8 +335,8 @@ def _traps(entry: Json, context: Context) -> Problems:
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this attribute is misleading, and its reading may override a good one of {metric}; remove '
-                        'the misleading one',
+                        f'this attribute is misleading, and its reading may override a good reading of {metric}; '
+                        'remove this attribute',
                     )
 
 

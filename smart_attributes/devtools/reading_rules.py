@@ -81,40 +81,42 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """
     valid = _valid(spec)
     _, last = valid
-    # With a ceiling, larger numbers are valid, too: 300 % is shown as the ceiling, 255 %.
-    has_ceiling = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
-    largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
+    # With a ceiling of 255 % or less, larger numbers are valid, too: 300 % is shown as 255 %.
+    is_capped = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
+    largest = HIGHEST_BEYOND if is_capped else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
             '"value"'
         )
-    elif formula.minus_from and None in valid:
+        return
+    if formula.minus_from and None in valid:
         yield (
             f'"from": "{spec["from"]}" converts even a raw value that means "not set"; '
-            'exclude the result with "valid", such as [0, '
+            'to exclude its result, add "valid": [0, '
             f'{formula.minus_from - 1}]'
         )
-    elif metric.name == ENDURANCE and (last is None or last > largest):
+        return
+    if metric.name == ENDURANCE and (last is None or last > largest):
         yield (
             f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
-            f'"ceiling" is {HIGHEST_ENDURANCE}); a larger one lets a raw value of another kind pass as a percentage'
+            f'"ceiling" is {HIGHEST_ENDURANCE}); with a larger number, other raw values could pass as a percentage'
         )
-    else:
-        for value, number in _unset_numbers(formula, metric):
-            is_accepted = is_inside(number, valid) and is_plausible(number, metric)
-            if is_accepted and number not in spec.get('not', ()):
-                yield (
-                    f'{value} means "never set", but this entry converts it to {number:g} {metric.unit}; '
-                    f'narrow the range in "valid", or add {number:g} to the list "not"'
-                )
-                return
+        return
+    for description, number in _unset_numbers(formula, metric):
+        is_accepted = is_inside(number, valid) and is_plausible(number, metric)
+        if is_accepted and number not in spec.get('not', ()):
+            yield (
+                f'{description} means "never set", but this entry converts it to {number:g} {metric.unit}; '
+                f'narrow the range in "valid", or add {number:g} to the list "not"'
+            )
+            return
 
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
     """Yield (description, result of the formula) for each value that was never set, such as
-    ("value 255", -155) for "100 - value". Yield nothing unless the metric is a percentage, and for
-    a formula with two operands.
+    ("value 255", -155) for "100 - value". Yield nothing for a formula with two operands, or for a
+    metric that is not a percentage.
     """
     if formula.second or metric.unit != '%':
         return
@@ -154,7 +156,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:
         if start > end:
-            yield f'"states": {key} contains no number; write the smaller number first'
+            yield f'"states": the range {key} is reversed; write the smaller number first'
         elif start > highest:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
     # each range and the next one
@@ -246,15 +248,18 @@ def is_near(number: float, stated: float, unit: str) -> bool:
 
 
 def is_remainder(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* is what an overflow of a 32-bit sector count has left of *number*: a
-    drive that wrote 2.3 TB states 0.1 TB.
+    """Return whether *stated* is what overflows of a 32-bit sector count have left of *number*: a
+    drive that wrote 2.3 TB states 0.1 TB. False if *number* is too small for an overflow, or
+    *stated* too large for a remainder.
 
-    Arguments are in bytes. precision: by which the two may differ.
+    Arguments are in bytes. precision: by which *stated* may be too small or too large.
     """
-    has_overflowed = stated < WRAP <= number
-    above = (stated - number) % WRAP
-    below = WRAP - above
-    return has_overflowed and min(above, below) <= precision
+    if number < WRAP or stated >= WRAP:
+        return False
+    # Each overflow loses WRAP bytes. So the loss is a little more or less than a multiple of WRAP.
+    beyond_multiple = (number - stated) % WRAP
+    below_multiple = WRAP - beyond_multiple
+    return min(beyond_multiple, below_multiple) <= precision
 
 
 def is_stuck_at_zero(metric: str, number: float | None, times_written: int) -> bool:

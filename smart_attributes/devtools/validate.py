@@ -45,15 +45,18 @@ class Validation(NamedTuple):
 
 
 def is_limits(path: str) -> bool:
-    """Return whether a file holds limits: by its keys, or else by its folder."""
+    """Return whether a file holds limits. Any file in a folder thresholds.d does; elsewhere, a file
+    does if it has a key of limits, and not "entries". An unreadable file elsewhere does not.
+    """
+    if os.path.basename(os.path.dirname(os.path.abspath(path))) == 'thresholds.d':
+        return True
     try:
         data = data_file.parse(data_file.read_text(path), path)
     except DataError:
-        data = None
-    keys = data.keys() if isinstance(data, dict) else set()
-    if 'entries' not in keys and keys & {'overrides', 'metrics'}:
-        return True
-    return os.path.basename(os.path.dirname(os.path.abspath(path))) == 'thresholds.d'
+        return False
+    if not isinstance(data, dict) or 'entries' in data:
+        return False
+    return 'overrides' in data or 'metrics' in data
 
 
 def examine_limits(path: str) -> Validation:
@@ -180,8 +183,11 @@ def _lines(validation: Validation) -> Iterator[str]:
     if validation.summary:
         summary = [*validation.summary, counted]
     else:
-        advice = 'fix this first, then validate again to find further problems'
-        summary = [f'read as {validation.kind}', counted, advice]
+        summary = [
+            f'read as {validation.kind}',
+            counted,
+            'fix this first, then validate again to find further problems',
+        ]
     yield f'{", ".join(map(os.path.basename, validation.files))}: {", ".join(summary)}'
 
 

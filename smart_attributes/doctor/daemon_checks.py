@@ -58,7 +58,11 @@ def examine(
 
 
 def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> Finding:
-    """Ask the daemon, or run the check as its user, and return the finding."""
+    """Ask the daemon of a check, and return the finding about the check.
+
+    If the daemon cannot be asked or does not know, run the check as its user. Only root and this
+    user can do this.
+    """
     answer = ask(check.question) if check.question else None
     if answer and is_known(answer):
         return _run_by_sudo(check) or _found('daemon-answers', check, answer)
@@ -68,7 +72,8 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
     own_answer = run_as(check.user, check.line, end)
     if not is_known(own_answer):
         return _cause(check, own_answer, program, user)
-    if not answer:
+    # None: the daemon was not asked.
+    if answer is None:
         return _run_by_sudo(check) or _found('daemon-check-works', check, own_answer)
     return _difference(check, answer, program)
 
@@ -139,15 +144,19 @@ def _about_line(check: DaemonCheck, program: str) -> Finding | None:
     # the first word if this program is not named
     path = check.words[max(check.program_index, 0)]
     if not os.path.exists(path):
-        folder = os.path.dirname(path)
         return _found(
-            'daemon-path-wrong', check, path=path, folder=folder, program=program
+            'daemon-path-wrong',
+            check,
+            path=path,
+            folder=os.path.dirname(path),
+            program=program,
         )
     if not os.access(path, os.X_OK):
         return _found('daemon-path-not-executable', check, path=path)
     if re.search(r'check_nrpe\b.* -a ', check.text):
-        command = check.edit_matching(' -a .*', '')
-        return _found('daemon-arguments-refused', check)._replace(command=command)
+        return _found('daemon-arguments-refused', check)._replace(
+            command=check.edit_matching(' -a .*', '')
+        )
     return None
 
 
@@ -160,8 +169,9 @@ def _run_by_sudo(check: DaemonCheck) -> Finding | None:
     if 'sudo' not in map(os.path.basename, words_before):
         return None
     before_program = check.text.partition(check.words[index])[0]  # "sudo -n "
-    edit_command = check.edit(before_program, '')
-    return _found('daemon-runs-sudo', check)._replace(command=edit_command)
+    return _found('daemon-runs-sudo', check)._replace(
+        command=check.edit(before_program, '')
+    )
 
 
 def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:
@@ -170,8 +180,9 @@ def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:
     """
     for drive, code in _CODES.findall(text_of(answer)):
         if code == 'no-drives':
-            command = check.without_drives()
-            return _found('daemon-without-drives', check)._replace(command=command)
+            return _found('daemon-without-drives', check)._replace(
+                command=check.without_drives()
+            )
         if code == 'no-permission':
             return denied(f'{check.daemon}, {check.name}: {drive}')
         if code != 'no-such-device':
@@ -223,8 +234,7 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     ended_early = []
     for check in checks:
         limit = check.own_limit or timeout
-        daemon_limit = check.seconds
-        if daemon_limit <= limit:
+        if check.seconds <= limit:
             ended_early.append(_short(check, limit))
     if ended_early:
         return ended_early

@@ -91,8 +91,11 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     disk = Disk(name, drive, full_model, host, driver)
     transport = 'iscsi' if driver.startswith('iscsi') else ''
     wwn = wwid.rpartition('.')[2]
-    is_foreign = virtual_disk(full_model) or not_a_drive(full_model, '', transport, wwn)
-    return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
+    why_no_drive = virtual_disk(full_model) or not_a_drive(
+        full_model, '', transport, wwn
+    )
+    # A volume of a RAID controller counts as one, because a check must read the drives behind it.
+    return disk._replace(is_drive=disk.is_behind_raid or not why_no_drive)
 
 
 def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:

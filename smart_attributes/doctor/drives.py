@@ -36,13 +36,13 @@ CHECK = 'drives'  # subject of findings about all drives together
 
 
 def findings(
-    survey: Survey, hide_serial: bool, check: Sequence[str], is_root: bool = False
+    survey: Survey, hide_serial: bool, check: Sequence[str], reads_as_root: bool = False
 ) -> list[Finding]:
     """Return a finding for each address with a problem, for the drives that answer, and for all
     drives together.
 
-    check: the command line of a check of this installation, as a list of words. is_root: smartctl
-    runs as root.
+    check: the command line of a check of this installation, as a list of words. reads_as_root:
+    smartctl runs as root.
     """
     answering: list[tuple[Verdict, Read]] = []
     problems: list[Finding] = []
@@ -57,23 +57,25 @@ def findings(
             problems.append(_sleeping(verdict, hide_serial, check))
         else:
             problems.append(
-                _silent(verdict, read, survey.whereabouts, hide_serial, is_root)
+                _silent(verdict, read, survey.whereabouts, hide_serial, reads_as_root)
             )
     results = [_answering(verdict, read, hide_serial) for verdict, read in answering]
     if len(answering) > SHOWN:
         results = [_slowest(answering)]
-    # Unread slots, contradicting files, an old sudo rule.
+    # Unread slots, contradicting files, an old sudo rule. Mistakes in local files have a finding
+    # already, from installed.site_files().
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
     of_all = [
         said(sentence.code, sentence, CHECK, **sentence.fields)
         for sentence in (*faults, *remarks)
     ]
+    all_findings = [*results, *problems, *of_all, *missing]
     if not answering and not problems:
         state, sentence = survey.nobody
         code = 'drives-none' if state is State.OK else 'no-drives'
-        missing.append(said(code, sentence, CHECK))
-    return [*results, *problems, *of_all, *missing]
+        all_findings.append(said(code, sentence, CHECK))
+    return all_findings
 
 
 def _slowest(answering: Sequence[tuple[Verdict, Read]]) -> Finding:
@@ -119,24 +121,25 @@ def _silent(
     read: Read,
     whereabouts: drive_tracking.Whereabouts | None,
     hide_serial: bool,
-    is_root: bool,
+    reads_as_root: bool,
 ) -> Finding:
     """Return the finding for an address that returned no report, the first that applies:
 
-    - sudo refused to run smartctl, which the finding about the rule explains
-    - even root may not open the device
-    - there is no drive at this address
-    - the drive at least reported its model
-    - an earlier check read a drive here, so the drive is failing
-    - the reason why there is no report
+    - sudo refused to run smartctl: the finding about the rule explains it
+    - even root may not open the device: what may forbid it
+    - the device is not a drive: the reason
+    - the drive reported its model: the model and the reason
+    - the drive was asked, and an earlier check read a drive here: the drive is failing
+    - all others: the reason
     """
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
         return found('drive-not-asked', address)
-    finding = said(verdict.code, verdict.problem, address)
-    if verdict.code == 'no-permission' and is_root:
-        return denied(finding.message, address)
-    finding = finding._replace(remedy=finding.remedy or BY_NAME[verdict.code].remedy)
+    reported = said(verdict.code, verdict.problem, address)
+    if verdict.code == 'no-permission' and reads_as_root:
+        return denied(reported.message, address)
+    remedy = reported.remedy or BY_NAME[verdict.code].remedy
+    finding = reported._replace(remedy=remedy)
     if isinstance(read.outcome, DriveIsNoDrive):
         return finding
     if verdict.identity.model:
@@ -144,9 +147,9 @@ def _silent(
         return finding._replace(
             message=f'{drive}: {finding.message}', fields={'drive': drive}
         )
-    # then the drive may work well, and the way to it does not
-    was_not_asked = isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    if whereabouts and not was_not_asked:
+    # A drive whose controller has moved, or for which no time was left, may work well.
+    was_asked = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
+    if whereabouts and was_asked:
         earlier = drive_tracking.seen(whereabouts, address)
         if earlier:
             return found(
@@ -159,23 +162,24 @@ def _silent(
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby; good if an earlier check read the drive recently
-    enough.
+    """Return the finding for a drive in standby; good only if an earlier check read the drive, and
+    recently enough.
     """
     device = verdict.device
     # "is in STANDBY mode, not woken; last read 3 h ago"
     words = '; '.join((verdict.problem, *verdict.details))
-    is_known = bool(verdict.identity.model or verdict.identity.serial)
-    # else its code is asleep-too-long
-    was_read_recently = is_known and verdict.code == DriveAsleep.code
-    if was_read_recently:
-        drive = _who(verdict.identity, hide_serial)
-        return found('drive-in-standby', device.address, drive=drive, reason=words)
-    if not is_known:
-        words += '; no check has read the drive while awake, so its model and serial number are unknown'
-    return found('drive-standby-too-long', device.address)._replace(
+    too_long = found('drive-standby-too-long', device.address)._replace(
         message=words, command=waking(device, check)
     )
+    has_identity = verdict.identity.model or verdict.identity.serial
+    if not has_identity:
+        unread = 'no check has read the drive while awake, so its model and serial number are unknown'
+        return too_long._replace(message=f'{words}; {unread}')
+    # The code of a drive that was not read recently is asleep-too-long.
+    if verdict.code == DriveAsleep.code:
+        drive = _who(verdict.identity, hide_serial)
+        return found('drive-in-standby', device.address, drive=drive, reason=words)
+    return too_long
 
 
 def waking(device: Device, check: Sequence[str]) -> str:

@@ -65,14 +65,14 @@ class Examiner:
         output_of: returns the output of a check. addresses_of: returns the -d arguments for the
         drives. Raises UsageError if the options do not describe an installation.
         """
-        if options.which.reports:
+        which = options.which
+        if which.reports:
             raise UsageError(
                 'doctor examines drives, not recorded reports; remove --report'
             )
         self._options, self._runner = options, runner
         self._output_of, self._addresses_of = output_of, addresses_of
         self._deadline = reads.deadline(options.how_read.timeout)
-        which = options.which
         self._is_scanning = which.scan or not which.devices  # scanning is the default
         # of this program; become() changes the working directory, to which it may be relative
         self._path = _path_for_daemons()
@@ -84,7 +84,7 @@ class Examiner:
             self._checks, self._path, options.own.user, self._half_time()
         )
         # the finding about a missing plugin
-        self._missing = installed.examine(self._path)
+        self._plugin_findings = installed.examine(self._path)
         # The steps of examine() set these.
         self._scan_error: SmartError | None = None
         self._findings: list[Finding] = []
@@ -146,8 +146,8 @@ class Examiner:
         )
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
-        """Examine whether this user can start the program, and return the further steps; none if the
-        user cannot.
+        """Examine whether this user can start the program, and return the further steps: functions
+        that return findings. Return () if the user cannot.
         """
         first = start.examine(
             self._path, self._user, self._options.how_read, self._runner, self._deadline
@@ -157,7 +157,8 @@ class Examiner:
             self._findings.append(found('examination-waits', user=self._user))
             return ()
         return (
-            lambda: self._missing,
+            # collected before this process became the monitoring user
+            lambda: self._plugin_findings,
             self._sudo,
             lambda: [history_state.history(self._options, self._user)],
             lambda: installed.site_files(self._options),
@@ -210,8 +211,9 @@ class Examiner:
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
-            reading = of_reads(self._options)
-            return reads.find(reading, self._runner, self._half_time()).devices
+            return reads.find(
+                of_reads(self._options), self._runner, self._half_time()
+            ).devices
         except SmartError as error:
             self._scan_error = error
             return ()
@@ -254,10 +256,13 @@ class Examiner:
         except SmartError as error:
             yield self._unread(error)
             return
-        is_root = not options.how_read.nosudo
         check = [PROGRAM, *_other_options(options)]
         for finding in drives.findings(
-            survey_of_all, options.naming.hide_serial, check, is_root
+            survey_of_all,
+            options.naming.hide_serial,
+            check,
+            # through sudo, or because this user is root
+            reads_as_root=not options.how_read.nosudo or os.geteuid() == 0,
         ):
             yield self._without_drives() if finding.code == 'no-drives' else finding
         printed = self._output_of(survey_of_all)
@@ -309,8 +314,9 @@ class Examiner:
     def _scanned(self) -> Sequence[Device]:
         """Return the devices that smartctl --scan finds."""
         how = self._options.how_read
-        nothing = machine.DeviceList(())
-        return machine.find(nothing, True, how, self._runner, self._deadline).devices
+        return machine.find(
+            machine.DeviceList(()), True, how, self._runner, self._deadline
+        ).devices
 
     def _unread(self, error: SmartError) -> Finding:
         """Return the finding for an error that kept all drives from being read."""

@@ -23,19 +23,20 @@ ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 def history(options: Options, user: str) -> Finding:
     """Read the history as a check does, and return the finding; this may create the directory."""
-    # location() is '' for a user without a home directory, who would need the package's directory
+    # A user without a home directory, whose location() is '', would need the package's directory.
     path = state_directory.location(options.state_dir) or state_directory.PACKAGE
     unfit = unfit_mount(path, *mount_of(path), owner=user)
     if unfit:
-        return full(path) or unfit  # a full disk prevents writing even now
+        # A full disk is the more urgent problem: a tmpfs can be written until a restart.
+        return full(path) or unfit
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
-        # the directory to create, if one is missing: never in a home, where root's checks do not look
-        advised = options.state_dir or state_directory.PACKAGE
-        # without --user, doctor examines the user who runs it
+        # Unlike *path*, this is never in a home, where root's checks do not look.
+        to_create = options.state_dir or state_directory.PACKAGE
+        # Without --user, doctor examines the user who runs it.
         is_of_person = not options.own.user and is_person(os.geteuid())
-        return unusable(error, advised, user, group_of(user), is_of_person)
+        return unusable(error, to_create, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
         is_denied = access.is_denied(f'{path}/{state_directory.HISTORY}')
         command = f'chown -hR {user}: {shlex.quote(path)}' if is_denied else ''

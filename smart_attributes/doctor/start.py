@@ -99,7 +99,7 @@ def _blocked(path: str, user: str, barrier: Barrier) -> Finding:
         obstacle=barrier.path,
         mode=f'{barrier.mode:04o}',
         owner=barrier.owner,
-        # which package-not-readable makes readable
+        # the folder that the remedy of package-not-readable makes readable
         package=os.path.dirname(barrier.path),
         whom=barrier.whom,
     )

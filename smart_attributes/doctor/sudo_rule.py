@@ -68,8 +68,13 @@ class SudoAnswers(NamedTuple):
 
 
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
-    """Return the finding if checks do not use sudo, else None. named: the user given with
-    --user, or ''.
+    """Return why the sudo rule is not examined, the first that applies; None if checks use sudo:
+
+    - how.nosudo: checks do not use sudo
+    - this user is root, named with --user: checks of root do not need sudo
+    - this user is root, without --user: the rule of the monitoring user is not tested
+
+    named: the user given with --user, or ''.
     """
     if how.nosudo:
         return found('sudo-not-used')
@@ -97,6 +102,8 @@ def examine_rule(
     refused = sudo.refuses(needed)
     message = sudo.message  # the next call of refuses() replaces it
     entries = sudo.entries() or files.entries
+    admits_more = not sudo.refuses([TOO_MUCH])
+    sudo_version = sudo.version()
     types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
     uncovered: list[str] = []  # addresses that the general rule does not allow
@@ -111,10 +118,11 @@ def examine_rule(
         needed=needed,
         refused=refused,
         entries=entries,
-        admits_more=not sudo.refuses([TOO_MUCH]),
-        knows_expressions=sudo_rules.knows_expressions(sudo.version()),
+        admits_more=admits_more,
+        knows_expressions=sudo_rules.knows_expressions(sudo_version),
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
+        # Every question to *sudo*, such as refuses(), sets this if no answer comes in time.
         late=sudo.late,
         files=files,
         as_root='' if options.own.user else _as_root(how, user),

@@ -66,7 +66,8 @@ class Icinga:
         /var/lib/icinga2/certs/ca.crt; '': those of the system. name: name in Icinga's certificate;
         '': that of the URL.
         """
-        self._url, self._user = _address(url), user
+        self._url = _address(url)
+        self._user = user
         self._headers = {
             'Accept': 'application/json',
             'X-HTTP-Method-Override': 'GET',
@@ -95,6 +96,8 @@ class Icinga:
                 f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
+        # Beside the requested "attrs", Icinga returns the "name" of each object, which is the same
+        # text as __name.
         return sorted(str(row.get('name', '')) for row in rows)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
@@ -201,7 +204,9 @@ class _Connection(http.client.HTTPSConnection):
         super().__init__(
             str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context
         )
-        self._expected, self._trusted = name or self.host, context
+        # Without a name, the certificate must contain the host name of the URL.
+        self._expected = name or self.host
+        self._trusted = context
 
     def connect(self) -> None:
         """Connect, and verify the certificate."""
@@ -273,7 +278,7 @@ def _address(url: str) -> SplitResult:
     """
     with suppress(ValueError):  # the port is no number
         parts = urlsplit(url)
-        has_more = any((parts.username, parts.query, parts.fragment))
+        has_more = parts.username or parts.query or parts.fragment
         is_https = parts.scheme == 'https' and parts.hostname
         if is_https and not has_more and parts.port != 0:
             return parts

@@ -38,7 +38,14 @@ _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _CODED = rf'\[({"|".join(actions.CODES)})\] ((?:(?!; (?:also )?\[).)*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
-_DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
+# A value is a label, a number with a unit, and limits: "'sda_endurance_used'=9%;85;95;0;".
+_LABEL = r"[^'=\n]{1,200}"
+# Drives report shorter numbers, and int() refuses 5,000 digits.
+_NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
+_LIMITS = r'[\w.:;@~-]{0,200}'
+_VALUE = re.compile(
+    rf"^'?({_LABEL})'?=({_NUMBER})[{UNITS}]?;({_LIMITS})$", re.MULTILINE | re.ASCII
+)
 
 # A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple,
 # because a fleet has millions of them.
@@ -195,12 +202,13 @@ def _reason(findings: str) -> Json:
     clauses = list(_CLAUSE.finditer(findings))
     if not clauses:
         return reason
-    # Text from a drive or a mount point can imitate a clause.
+    # Text from a drive or a mount point can imitate a clause. The strictest clause counts, so that
+    # an imitation cannot make the label milder.
     strictest = min(clauses, key=lambda clause: STRICTEST.index(_label(clause[1])))
     code = strictest[1]
-    words = findings[
-        strictest.end() :
-    ]  # up to the end: the true clause is the last part
+    # The true clause is the last part. If an imitation before it is the strictest, the text has the
+    # words of both.
+    words = findings[strictest.end() :]
     return {
         **reason,
         'replacement': {'label': _label(code), 'code': code, 'text': words},
@@ -212,9 +220,13 @@ def _label(code: str) -> str:
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:
-    """Return the action for a drive that is OK: an order, if it is worn out soon."""
+    """Return the date by which to order a replacement for a drive that is OK; None if no date is
+    known. If it is the day of the check, the result also has this order as the action.
+    """
     order = due(actions.ORDER, left, checked)
-    if order.order_by == day(checked):
+    # The date of an overdue order is the day of the check, too.
+    is_due_now = order.order_by == day(checked)
+    if is_due_now:
         return {'action': actions.ORDER, **order._asdict()}
     return {'order_by': order.order_by}
 
@@ -231,16 +243,13 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     steps = [(code, words)]
     if code not in actions.REPLACING:  # a new drive needs no further order
         steps += further
-    dates = []
-    for step, to_do in steps:
-        order_by = _order_by(step, to_do, left, checked)
-        if order_by:
-            dates.append(order_by)
+    # An action without a date has None.
+    dates = [_order_by(step, to_do, left, checked) for step, to_do in steps]
     return {
         'action': code,
         'to_do': words,
         'also': [{'action': step, 'to_do': to_do} for step, to_do in further],
-        'order_by': min(dates, default=None),
+        'order_by': min(filter(None, dates), default=None),
     }
 
 
@@ -268,14 +277,9 @@ def read_values(texts: Iterable[str]) -> list[Labelled]:
     A text without fields for limits is truncated and is skipped: our values always have these
     fields. Also skipped are invalid numbers, and numbers and labels that are too long.
     """
-    rows = re.findall(
-        rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
-        '\n'.join(texts),
-        re.MULTILINE | re.ASCII,
-    )
     return [
         (label, float(number) if '.' in number else int(number), limits)
-        for label, number, limits in rows
+        for label, number, limits in _VALUE.findall('\n'.join(texts))
     ]
 
 

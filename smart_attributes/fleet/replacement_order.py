@@ -79,13 +79,15 @@ class ReplacementOrder:
 
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
-    """Return the sort key of a drive: by itself, or with the drives of its host if that is in
-    *risks*.
+    """Return the sort key of a drive. The drives of the hosts in *risks* come first, together for
+    each host, and the hosts with the worst risk at the top. All other drives follow, each by its
+    own risk.
     """
     host = drive.step.host
-    if host not in risks:
-        return Risk.PLAIN, '', 0, drive
-    return risks[host], host, drive.place, drive
+    if host in risks:
+        return risks[host], host, drive.place, drive
+    # *risks* contains only values of AT_RISK, and PLAIN comes after all of them.
+    return Risk.PLAIN, '', 0, drive
 
 
 def _step(drive: FleetDrive) -> Step:

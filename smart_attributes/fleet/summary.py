@@ -33,8 +33,9 @@ class Group:
     def add(self, drive: FleetDrive) -> None:
         """Count a drive; drives of the same host must be added one after another."""
         self.states[drive.facts['state']] += 1
-        if drive.facts['host'] != self._host:
-            self._host = drive.facts['host']
+        host = drive.facts['host']
+        if host != self._host:
+            self._host = host
             self.hosts += 1
 
     @property
@@ -47,7 +48,8 @@ class _Counted(NamedTuple):
     """How a drive is counted."""
 
     state: str
-    groups: tuple[Group, Group]  # in Summary.models and in Summary.plan
+    of_firmware: Group  # in Summary.models
+    of_order: Group  # in Summary.plan
 
 
 class Summary:
@@ -65,12 +67,15 @@ class Summary:
         self.replace = ReplacementOrder()
         self.repeats = 0  # times that a drive was reported again
         self._now = now
-        # To use little memory for a drive, its key is a hash, and equal values are one object.
+        # To use little memory for a drive, its key is a hash, and equal values are one object:
+        # _shared has this object for each value.
         self._counted: dict[int, _Counted] = {}
         self._shared: dict[_Counted, _Counted] = {}
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive once, in its worst state."""
+        """Count a drive once, in its worst state: a repeat counts only if it is worse, and then
+        instead of the earlier report. A row about a check counts as a check.
+        """
         facts = drive.facts
         state = facts['state']
         self.hosts.add(facts['host'])
@@ -79,30 +84,31 @@ class Summary:
             if state != State.OK.name:
                 self.codes[facts['code']] += 1
             return
-        model = facts['model'] or ''
-        of_firmware = self.models[model, facts['firmware'] or '']
-        by = due(facts, self._now)
-        of_order = self.plan[by, model]
-        key = _key(facts)  # 0: each report counts as another drive
+        # The key 0 is never stored, so each such report counts as another drive.
+        key = _key(facts)
         earlier = self._counted.get(key)
-        if earlier and not by:
-            # a host that does not read the drive, or misses it, does not cancel the order of another
-            _, of_order = earlier.groups
-        counted = _Counted(state, (of_firmware, of_order))
         if earlier:
             self.repeats += 1
             if State[state].urgency <= State[earlier.state].urgency:
                 return
-            # undo the earlier count
+            # Undo the earlier count; the earlier host stays counted.
             self.states[earlier.state] -= 1
-            for group in earlier.groups:
+            for group in (earlier.of_firmware, earlier.of_order):
                 group.states[earlier.state] -= 1
+        model = facts['model'] or ''
+        of_firmware = self.models[model, facts['firmware'] or '']
+        by = due(facts, self._now)
+        of_order = self.plan[by, model]
+        if earlier and not by:
+            # A host that does not read the drive, or misses it, cannot cancel the order of another.
+            of_order = earlier.of_order
         if key:
+            counted = _Counted(state, of_firmware, of_order)
             self._counted[key] = self._shared.setdefault(counted, counted)
         self.states[state] += 1
         self.replace.add(drive)
-        for group in counted.groups:
-            group.add(drive)
+        of_firmware.add(drive)
+        of_order.add(drive)
 
 
 def _key(facts: Json) -> int:
@@ -116,8 +122,9 @@ def _key(facts: Json) -> int:
 
 
 def due(facts: Json, now: float) -> str:
-    """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
-    planned.
+    """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED if an order is advised
+    without a date, or '' if no order is planned. A date more than three years from now counts only
+    if an order is advised.
     """
     by = facts['order_by']
     state = State[facts['state']]
@@ -125,11 +132,11 @@ def due(facts: Json, now: float) -> str:
     if is_overdue or actions.needs_spare(facts['action'], state):
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
-    is_ordered = actions.ORDER in (facts['action'], *further)
+    is_order_advised = actions.ORDER in (facts['action'], *further)
     if not by:
-        return UNDATED if is_ordered else ''
+        return UNDATED if is_order_advised else ''
     is_soon = by <= day(now + 3 * YEAR)
-    return quarter(by) if is_ordered or is_soon else ''
+    return quarter(by) if is_order_advised or is_soon else ''
 
 
 def quarter(by: str) -> str:
@@ -139,16 +146,13 @@ def quarter(by: str) -> str:
 
 
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((model, firmware), drives), most alerts first: most critical ones, then unknown ones
-    and those with warnings.
+    """Return ((model, firmware), drives), most alerts first: most critical ones, then most unknown
+    ones, those with warnings, and those that are OK.
     """
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         name, group = entry
-        alerts = [
-            -group.states[state.name] for state in WORST_FIRST if state is not State.OK
-        ]
-        return (*alerts, -group.drives, name)
+        return (*(-group.states[state.name] for state in WORST_FIRST), name)
 
     with_drives = [entry for entry in summary.models.items() if entry[1].drives]
     return sorted(with_drives, key=rank)

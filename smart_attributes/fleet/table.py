@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -62,26 +61,29 @@ def _until(drive: Json, now: float) -> str:
 
 def _what(drive: Json) -> tuple[str, ...]:
     """Return what to do about a drive and why, further actions, how users handle the problem in
-    Icinga, and for an alert of a service, the notes.
+    Icinga, and for an alert without a "reason", the notes, such as how old the result is. A part
+    that is empty, or the action "nothing", is left out.
 
-    An alerting drive of a document has "reason": its worst finding. A drive of a service has "why"
-    and notes instead. Both have a code if the drive was not read.
+    Only an alerting drive of a document has a "reason": its worst finding. A drive of a service has
+    "why" and notes instead. Both have a "code" if the drive was not read.
     """
     reason = drive.get('reason')
     code = drive.get('code')
     why = reason or drive.get('why', '')
-    to_do = drive['to_do']
-    # a code comes first, as in every message
-    words = [f'[{code}] {why}', to_do] if code else [to_do, why]
+    parts = [drive['to_do'], why]
+    if code:
+        # The code comes first, as in every message.
+        parts = [f'[{code}] {why}', drive['to_do']]
+    words = [part for part in parts if part and part != actions.NOTHING]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
-    words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
     is_alert = drive['state'] != State.OK.name
     if is_alert and not reason:
-        # such as how old the result is; a note with the same code repeats the reason
-        words += [
-            note['text'] for note in drive['notes'] if not code or note['code'] != code
-        ]
+        notes = drive['notes']
+        if code:
+            # A note with the code of the problem only repeats *why*.
+            notes = [note for note in notes if note['code'] != code]
+        words += [note['text'] for note in notes]
     return tuple(sentence(text, WHAT) for text in words)
 
 
@@ -120,6 +122,7 @@ def in_table(drive: FleetDrive) -> Json:
         for reading in drive.readings()
         if reading['metric'] in METRICS.values() and reading.get('judged')
     ]
+    # The table does not show the history: compact() leaves out an empty value.
     return compact({**drive.facts, 'past': {}, 'readings': readings})
 
 
@@ -143,10 +146,12 @@ class Kept:
         drive to keep. is_urgent: called with facts.
         """
         self._most = max(most, 1)
-        self._shown, self._is_urgent = shown, is_urgent
+        self._shown = shown
+        self._is_urgent = is_urgent
         self._size = 0  # characters of all texts
-        # number of drives given to add(), kept or not, by whether they are urgent
-        self._added: Counter[bool] = Counter()
+        # numbers of drives given to add(), kept or not
+        self._urgent_added = 0
+        self._others_added = 0
         # both sorted, the worst first, which has the lowest rank
         self._urgent: list[WorstDrive] = []
         self._others: list[WorstDrive] = []
@@ -154,14 +159,17 @@ class Kept:
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
         others = self._others
-        is_urgent = self._is_urgent(drive.facts)
-        self._added[is_urgent] += 1
-        is_full = len(others) == self._most
-        # saves the time to make the text of a drive that would be removed at once
-        if is_full and not is_urgent and drive.rank > others[-1].rank:
-            return
+        if self._is_urgent(drive.facts):
+            self._urgent_added += 1
+            kept = self._urgent
+        else:
+            self._others_added += 1
+            kept = others
+            # The last drive is the best one, and has the greatest rank. A drive that is even better
+            # would be removed at once, so its text is not made.
+            if len(others) == self._most and drive.rank > others[-1].rank:
+                return
         text = _text(self._shown(drive))
-        kept = self._urgent if is_urgent else others
         insort(kept, WorstDrive(drive.rank, text))
         self._size += len(text)
         while len(others) > self._most or self._size > LARGEST_TABLE:
@@ -171,8 +179,9 @@ class Kept:
 
     def counts(self, is_urgent: bool) -> tuple[int, int]:
         """Return how many drives are kept, and how many were added: urgent drives, or others."""
-        kept = self._urgent if is_urgent else self._others
-        return len(kept), self._added[is_urgent]
+        if is_urgent:
+            return len(self._urgent), self._urgent_added
+        return len(self._others), self._others_added
 
     def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the kept drives: urgent ones, then the others, each worst first. most: how many;

@@ -63,15 +63,16 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
     notes = dated(now, age) if age > OLD else ()
     origin = Origin(document.host, notes, elapsed=age)
     yield from _run_rows(document, origin)
-    rows = document.content['drives']
+    all_rows = document.content['drives']
+    rows = all_rows[:MOST_DRIVES_OF_HOST]
     faults = []
-    left_out = len(rows) - MOST_DRIVES_OF_HOST
-    if left_out > 0:
+    left_out = len(all_rows) - len(rows)
+    if left_out:
         faults.append(
-            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are read per host'
+            f'{left_out} of {len(all_rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are read per host'
         )
-    readable = dicts_of(rows, MOST_DRIVES_OF_HOST)
-    unreadable = min(len(rows), MOST_DRIVES_OF_HOST) - len(readable)
+    readable = dicts_of(rows, len(rows))
+    unreadable = len(rows) - len(readable)
     faults += ['a drive is not in the format of "triage --json"'] * unreadable
     for fault in faults:
         yield check_row('(triage)', State.UNKNOWN, fault, origin)

@@ -140,13 +140,16 @@ def _verdict_fields(verdict: LastVerdict) -> list[Any]:
     findings = []
     for finding in verdict.findings[:MOST_FINDINGS]:
         texts = _clipped((finding.metric, finding.words, finding.remedy))
-        number = _storable(finding.number)
+        number = finding.number if _is_small_enough(finding.number) else None
         findings.append([finding.state.value, *texts, finding.ends, number])
     return [verdict.time, *_clipped([verdict.family]), verdict.is_disk, findings]
 
 
-def _storable(number: float | None) -> float | None:
-    return number if number is not None and abs(number) <= HIGHEST_STORED else None
+def _is_small_enough(number: float | None) -> bool:
+    """Return whether the number of a finding can be stored. A finding without a number (None) can;
+    infinity and NaN cannot.
+    """
+    return number is None or abs(number) <= HIGHEST_STORED
 
 
 def _clipped(fields: Iterable[str]) -> list[str]:
@@ -241,13 +244,12 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         points = _points(point_rows, first, most_of(definition))
         stored[Key(metric, definition)] = Series(pace, points, last_seen)
     identity = Identity(*_checked([''] * 5, document['identity']))
-    all_places = [
-        DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
-        for fields in places
-    ]
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
-        places=tuple(all_places),
+        places=tuple(
+            DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
+            for fields in places
+        ),
         # null: written by an earlier version
         verdict=LastVerdict(0) if verdict is None else _verdict(verdict),
         series=stored,
@@ -269,7 +271,7 @@ def _verdict(stored: Sequence[Any]) -> LastVerdict:
         state, metric, words, remedy, ends = _checked((0, '', '', '', 0), fields)
         if state not in (State.WARNING, State.CRITICAL):
             raise Damaged
-        if number != _storable(number):
+        if not _is_small_enough(number):
             raise Damaged
         findings.append(
             LastFinding(State(state), metric, words, number, remedy=remedy, ends=ends)
@@ -332,11 +334,17 @@ def with_readings(
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
 
-    If another check has stored readings at the time of this check, or up to _SAME_TIME later, the
-    history stays as it is. If the clock is behind the history, the readings are stored one second
-    after the newest one.
+    Usually, the drive was last read before *now*, or has no readings yet. The readings are then
+    stored with the time *now*. If the drive was last read at *now* or later:
+
+    - less than _SAME_TIME later: the history stays as it is, because another check ran at the same
+      time and has stored its readings
+    - at least _SAME_TIME later: the clock is behind, so the readings are stored one second after
+      the last ones
+    - more than SLACK later, and earlier checks have found this for a day: all later times in the
+      history become the second before *now*, and the readings are stored with the time *now*
     """
-    # without readings, last_read is the time of this check, which has created the record
+    # The check that creates a record sets last_read to its own time, before it stores readings.
     has_readings = bool(drive.series)
     seconds_ahead = drive.record.last_read - now
     if has_readings and 0 <= seconds_ahead < _SAME_TIME:
@@ -355,16 +363,16 @@ def with_readings(
 def _with_observations(
     drive: DriveHistory, observations: Sequence[Observation], now: int
 ) -> AllSeries:
-    """Return the series of a drive with the numbers of this check.
+    """Return all series of a drive after a check, those without a number of this check included.
 
-    A series without a number now keeps its points. Its last_seen was 0 as long as each check of the
-    drive had a number for it, and becomes the time of the last of these checks.
+    A series with a number of this check is as _grown() returns it. Each other series keeps its
+    points, and its last_seen is the time when its number was last read.
     """
-    before = {}
-    for key, stored in drive.series.items():
-        last_seen = stored.last_seen or drive.record.last_read
-        before[key] = stored._replace(last_seen=last_seen)
-    after = dict(before)
+    before = drive.histories
+    after = {
+        key: stored._replace(last_seen=before[key].last_read)
+        for key, stored in drive.series.items()
+    }
     for observation in filter(_is_storable, observations):
         key = observation.key
         after[key] = _grown(before.get(key), observation, now)
@@ -378,21 +386,23 @@ def _is_storable(observation: Observation) -> bool:
 
 
 def _grown(
-    before: Series | None,
+    before: History | None,
     observation: Observation,
     now: int,
 ) -> Series:
-    """Return a series with a number of this check. before: the series until now, with the time when
-    it was last seen; None: it is new.
+    """Return a series with a number of this check. before: the series until now; None: it is new.
+
+    The last_seen of the result is 0: its number was last read when the drive was last read.
     """
     pace = observation.pace
     number = float(observation.number)
     if before is None:
         return Series(pace, (Point(now, number, observation.gap),))
-    last_seen = before.last_seen
+    last_read = before.last_read
     if observation.gap:
-        last_seen = now - observation.gap
-    history = History(before.points, last_seen)
+        # The caller knows better than the series when the previous number was last seen.
+        last_read = now - observation.gap
+    history = History(before.points, last_read)
     points = series.extended(pace, history, number=number, now=now)
     if pace == series.LATELY:
         points = series.peaks_of_day(points, now)
@@ -455,12 +465,15 @@ def _limited(drive: DriveHistory, latest: int) -> DriveHistory:
 
 
 def _not_after(points: Sequence[Point], latest: int) -> tuple[Point, ...]:
-    """Return the points before *latest*, in seconds since 1970, and the newest of the others with
-    this time.
+    """Return the points before *latest*, in seconds since 1970. If there are points at *latest* or
+    later, the newest of them follows, with *latest* as its time.
+
+    points: oldest first.
     """
     earlier = tuple(point for point in points if point.time < latest)
     if len(earlier) == len(points):
         return earlier
+    # The time of this point was wrong, so its gap is not known.
     return (*earlier, points[-1]._replace(time=latest, gap=0))
 
 
@@ -519,20 +532,23 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
     """Return a series with fewer old points, or as it is.
 
-    points                              first check of a day   any check, if many changes
-    before _monthly_until()             one of each month      one of each month
-    until KEPT_WHOLE seconds ago        all                    one of each day
-    newer                               all                    all
+    At each check, a series of changes with more than MANY points keeps one point of each month
+    before _monthly_until(), then one of each day until KEPT_WHOLE seconds ago, and all newer
+    points.
 
-    many changes: a series of changes has more than MANY points.
+    At the first check of a day, any other series keeps one point of each month before
+    _monthly_until(), and all newer points. At later checks, it stays as it is.
     """
     points = stored.points
     has_many_changes = stored.pace == series.CHANGE and len(points) > series.MANY
     if not (is_new_day or has_many_changes):
         return stored
     monthly_until = _monthly_until(points, now)
-    whole_since = now - KEPT_WHOLE if has_many_changes else monthly_until
+    whole_since = monthly_until
+    if has_many_changes:
+        whole_since = now - KEPT_WHOLE
     older = [point for point in points if point.time < whole_since]
+    # The points are sorted by time, so the newer ones follow the older ones.
     newer = points[len(older) :]
     fewer = thinned(older, monthly_until, stored.pace)
     return stored._replace(points=(*fewer, *newer))

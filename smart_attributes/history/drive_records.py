@@ -131,7 +131,7 @@ def matches(
         fits.append(fitting)
     claims = Counter(record.number for fitting in fits for record in fitting)
     return [
-        _match(identity, identities, fitting=fitting, claims=claims, is_same=is_same)
+        _match(identity, identities, fitting, claims, is_same)
         for identity, fitting in zip(identities, fits)
     ]
 
@@ -236,10 +236,7 @@ def changes(
     left = {
         place.drive: place for place in places if place.gone and scope.covers(place)
     }
-    became = [
-        _change(place, places, here=here, records=records, now=now)
-        for place in left.values()
-    ]
+    became = [_change(place, places, here, records, now) for place in left.values()]
     return sorted(filter(None, became), key=attrgetter('place.gone', 'place.address'))
 
 
@@ -248,16 +245,20 @@ def with_successors(
     places: Sequence[DrivePlace],
     records: Mapping[int, Record],
 ) -> list[Change]:
-    """Return the changes; a missing drive becomes "replaced" if _one_for_one() finds its successor
-    among the drives of the same controller.
+    """Return the changes in the same order. A change of kind "missing" becomes "replaced" if
+    _one_for_one() finds the drive's successor among the drives of the same controller; all other
+    changes stay as they are.
 
-    A RAID controller gives a new drive a new number, so it is at another address.
+    A RAID controller gives a new drive a new number, so the new drive is at another address.
+
+    changes: at most one for each drive, as changes() returns them.
     """
     missing: dict[str, list[DrivePlace]] = {}  # by controller
     for change in changes:
         controller = change.place.controller
         if change.kind == 'missing' and controller:
             missing.setdefault(controller, []).append(change.place)
+    # None, from changes without a successor, is the number of no drive.
     with_predecessor = {change.successor for change in changes}
     successors = {}
     for controller, places_left in missing.items():
@@ -266,9 +267,11 @@ def with_successors(
         successors.update(_one_for_one(places_left, candidates))
     result = []
     for change in changes:
-        successor = successors.get(change.place.drive, change.successor)
-        kind = 'replaced' if successor else change.kind
-        result.append(change._replace(kind=kind, successor=successor))
+        successor = successors.get(change.place.drive)
+        if successor:
+            result.append(change._replace(kind='replaced', successor=successor))
+        else:
+            result.append(change)
     return result
 
 
@@ -279,8 +282,8 @@ def _one_for_one(
 
     missing: the places that these drives have left. candidates: all drives that have ever been at
     this controller and have no other predecessor. It is not known which drive replaces which, so
-    nothing is returned until as many have come as are missing; they count in the order in which they
-    left and came:
+    missing drives have no successor until as many drives have come as are missing. The first that
+    came then replaces the first that left, and so on:
 
         A leaves    A is missing
         B leaves    A and B are missing
@@ -289,20 +292,20 @@ def _one_for_one(
         Z comes     no drive is missing, so Z replaces none
     """
     successors: dict[int, int] = {}
-    newcomers: list[int] = []
-    in_order_of_leaving = sorted(missing, key=attrgetter('newest_order'))
+    leaving = sorted(missing, key=attrgetter('newest_order'))
+    # The drives that have left, and those that have come since. As soon as both lists have the same
+    # length, their drives are paired, and both lists begin anew.
+    waiting = []
+    newcomers = []
     for candidate in sorted(candidates, key=attrgetter('order')):
-        waiting = [
-            place.drive
-            for place in in_order_of_leaving
-            if place.newest_order < candidate.order and place.drive not in successors
-        ]
+        while leaving and leaving[0].newest_order < candidate.order:
+            waiting.append(leaving.pop(0).drive)
         if not waiting:
             continue
         newcomers.append(candidate.number)
         if len(newcomers) == len(waiting):
             successors.update(zip(waiting, newcomers))
-            newcomers = []
+            waiting, newcomers = [], []
     return successors
 
 
@@ -316,21 +319,21 @@ def _change(
     """Return what happened to a drive that left a place. here: the present place of each drive that
     has one.
 
-    it is at another place, where it was found after it had left   moved
-    it is at another place, where a check found it later           None: another service reads it
-    another drive came into its slot or to its address             replaced
-    anything else                                                  missing
+    it came to its present place after it had left this one     moved
+    it came there before, and was found there last              None: another service reads it
+    neither, and another drive is its successor                 replaced
+    neither, and it has no successor                            missing
     """
     present = here.get(place.drive)
     if present is not None:
         # What this run found is later than all other times, even if a clock was ahead before.
-        came_now = present.first == now
-        if came_now or present.first >= place.gone:
+        came_after_leaving = present.first == now or present.first >= place.gone
+        if came_after_leaving:
             return Change('moved', place, now_at=present.address)
-        is_read_now = present.last == now
-        if is_read_now or present.last > place.last:
+        was_found_later = present.last == now or present.last > place.last
+        if was_found_later:
             return None
-    # A successor counts even if it has gone itself since.
+    # Another drive is the successor even if it has gone itself since.
     successor = _successor(place, places, records)
     kind = 'replaced' if successor else 'missing'
     return Change(kind, place, successor=successor)
@@ -339,28 +342,34 @@ def _change(
 def _successor(
     place: DrivePlace, places: Sequence[DrivePlace], records: Mapping[int, Record]
 ) -> int | None:
-    """Return the first drive that replaced the one that has left a place; None if there is none.
+    """Return the drive that replaced the one that has left a place; None if there is none.
 
-    In the same slot, this is a drive that is new to the history since then, or that is there now. At
-    the same address, it must have been new to the history when it came to this address, because the
-    device names of known drives can change.
+    These drives count as successors. Of several, the one that came to the history first is
+    returned.
+    - in the same slot: a drive that came to the history after the drive had left, or that is there
+      now
+    - at the same address: a drive that came to the history after the drive had left, but before the
+      next drive left this address. It must have come to the history at this address, because the
+      device names of known drives can change.
+
+    Times are not compared, because clocks can be wrong: see order, newest_order and departure.
     """
-    others = [other for other in places if other.drive != place.drive]
-    # A drive that came after the next drive had left this address replaces that drive.
-    next_departures = [
-        other.newest_order
-        for other in others
-        if other.address == place.address and other.departure > place.departure
+    candidates = [candidate for candidate in places if candidate.drive != place.drive]
+    orders_at_later_departures = [
+        candidate.newest_order
+        for candidate in candidates
+        if candidate.address == place.address and candidate.departure > place.departure
     ]
-    newest_at_next_departure = min(next_departures, default=LATEST)
+    # A drive with a higher order replaces the next drive that left this address, not this one.
+    highest_order = min(orders_at_later_departures, default=LATEST)
     orders = {}  # of the successors, by drive
-    for other in others:
-        order = records[other.drive].order
+    for candidate in candidates:
+        order = records[candidate.drive].order
         came_later = order > place.newest_order
-        in_slot = place.slot != '' and other.slot == place.slot
-        replaced_in_slot = in_slot and (came_later or not other.gone)
-        came_new = other.address == place.address and other.is_first
-        came_next = came_later and order <= newest_at_next_departure
-        if replaced_in_slot or (came_new and came_next):
-            orders[other.drive] = order
+        in_slot = place.slot != '' and candidate.slot == place.slot
+        if in_slot and (came_later or not candidate.gone):
+            orders[candidate.drive] = order
+        came_new = candidate.address == place.address and candidate.is_first
+        if came_new and came_later and order <= highest_order:
+            orders[candidate.drive] = order
     return min(orders, key=orders.__getitem__, default=None)

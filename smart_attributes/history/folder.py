@@ -140,9 +140,12 @@ def _in_child(
 
 
 def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
-    """Return whether a check writes a history to the state directory *place*, or has written one,
-    or is asked to use this one (*state_dir*). False for a user without a home directory, such as
-    nobody, who has no place for it.
+    """Return whether a history is expected in the state directory: this child writes one, the
+    directory has one, or --state-dir names the directory.
+
+    False for a user without a home directory, such as nobody, who has no place for a history.
+
+    place: the path of the directory. state_dir: the argument of --state-dir; '': not given.
     """
     if not state_directory.has_a_place(state_dir):
         return False
@@ -164,14 +167,14 @@ def _lock(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     """Wait until the previous child of this kind and user has ended; return the locked file, None
     without locks.
 
-    A reading child also sends the reason in the lock file of changing children. It is there if one
-    of these hangs, see _lock_for_changes().
+    Each kind has a lock file of its own. While a changing child hangs, the lock file of changing
+    children has the reason, see _lock_for_changes(). A reading child also sends this reason.
     """
     name = f'history-{crc32(os.fsencode(state_dir)):08x}'
     changing_lock = f'{name}.{CHANGING}'
     if kind == CHANGING:
         return _lock_for_changes(changing_lock, state_dir)
-    lock = child.in_turn(f'{name}.{kind}', state_dir)
+    lock = child.in_turn(f'{name}.{READING}', state_dir)
     with suppress(OSError, state_directory.Unusable):
         since, reason = _failure_in(child.path_of_lock(changing_lock, state_dir))
         if reason:
@@ -181,22 +184,23 @@ def _lock(state_dir: str, kind: str, pipe: Pipe) -> int | None:
 
 def _lock_for_changes(name: str, state_dir: str) -> int | None:
     """Wait until the changing child of the previous check has ended; return the locked file, None
-    without locks.
+    if there can be no locks.
 
-    If that child does not end, the disk hangs: leave a reason in the lock file, and end this process.
-    The reason is written only once, so the time of the file shows since when nothing could be
-    written.
+    If that child does not end, the disk hangs: this process leaves a reason in the lock file, and
+    ends. name: of the lock.
     """
     try:
         lock = child.opened_lock(name, state_dir)
-        if files.has_locked(lock, LOCK_PATIENCE):
-            os.ftruncate(lock, 0)
-            return lock
-        if os.fstat(lock).st_size == 0:
-            os.write(lock, b'the disk does not answer; to see why, run: dmesg -T')
+        if not files.has_locked(lock, LOCK_PATIENCE):
+            # The reason is written only once, so the time of the file shows since when nothing
+            # could be written.
+            if os.fstat(lock).st_size == 0:
+                os.write(lock, b'the disk does not answer; to see why, run: dmesg -T')
+            os._exit(1)
+        os.ftruncate(lock, 0)
+        return lock
     except (OSError, state_directory.Unusable):
         return None
-    os._exit(1)  # not locked: the previous child hangs
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -214,7 +218,7 @@ def reading_child(state_dir: str, is_writing: bool, only: str = '') -> Child:
             state_dir,
             READING,
             is_writing=is_writing,
-            work=lambda state: _send(pipe, state, is_writing=is_writing, only=only),
+            work=lambda state: _send(pipe, state, is_writing, only),
         )
     )
 
@@ -369,7 +373,8 @@ def _failure_in(path: str) -> tuple[int, str]:
     """Return since when nothing could be written, in seconds since 1970, and the reason: the time
     and the content of the file *path*, which the first failure has left.
 
-    Without this file, nothing has failed: (0, ''). The reason is '' if the disk was full.
+    Without this file, nothing has failed: (0, ''). The reason is '' if the disk was full. The
+    time is at least 1, because 0 means that nothing has failed. It is 1 if it cannot be read.
     """
     try:
         since = max(int(os.lstat(path).st_mtime), 1)
@@ -500,6 +505,8 @@ def _replace(stem: str, contents: Mapping[str, bytes]) -> None:
 
 def remove(path: str, number: int) -> None:
     """Remove all files of a drive; NUMBER.former before NUMBER.drive. Raises OSError."""
+    # NUMBER.former is removed first, because it would replace a missing NUMBER.drive if this child
+    # ended in between. Names that are sorted backwards have this order.
     for name in reversed(_names(path)):
         if number_in(name) == number:
             _remove(f'{path}/{name}')
@@ -539,8 +546,8 @@ def _keep_former(current: str, former: str) -> None:
         _remove(new)
         os.link(current, new, follow_symlinks=False)
         os.rename(new, former)
-        # If a check was killed after this line, *former* was the current file already: rename() then
-        # does nothing, and leaves *new*.
+        # If an earlier check was killed before it replaced *current*, *former* already was a name
+        # of the same file. rename() has then done nothing, so *new* is still there.
         _remove(new)
 
 

@@ -22,11 +22,10 @@ from ..errors import Coded
 from ..model import GrowthRule, Reading, State
 from ..typed import NamedTuple
 from ..wording import amount, duration, plain
-from .series import History
+from .series import History, Point
 
 WORN = 100.0  # per cent
 _ABOVE_NOISE = 1.2  # factor by which a change of a level must exceed its noise
-_MEDIAN_OF = 3  # number of readings in a median
 # minimum number of values to judge a level that changes at nearly every reading
 _FEWEST = 10
 # counters of errors; sectors can become good again
@@ -100,14 +99,12 @@ def alert(
     """
     # a rule whose factor *times* is 0 applies at any speed
     applying = [
-        rule
-        for rule in rules
-        if not rule.times or is_hasty(history, rule, now=now, age=age)
+        rule for rule in rules if not rule.times or is_hasty(history, rule, now, age)
     ]
     # Spare blocks, capacitors and temperatures are levels, which go up and down; all other metrics
     # are counters.
     is_level = falls or reading.unit == 'C'
-    grown = worst(history, applying, now=now, is_level=is_level, falls=falls)
+    grown = worst(history, applying, now, is_level=is_level, falls=falls)
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
@@ -118,7 +115,7 @@ def alert(
     )
     return GrowthAlert(
         state=grown.state,
-        words=sentence(reading.metric, reading.unit, grown=grown, now=now),
+        words=sentence(reading.metric, reading.unit, grown, now),
         change=_change(grown, reading.unit),
         against=against,
         size=grown.size,
@@ -143,7 +140,7 @@ def worst(
     alerts = []
     for rule in rules:
         if is_level:
-            alerts.append(_level_change(history, rule, now=now, falls=falls))
+            alerts.append(_level_change(history, rule, now, falls))
         else:
             alerts.append(_newest(rises(history, rule.stands), rule, now))
 
@@ -165,13 +162,8 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
     points = history.points
     for index in range(1, len(points)):
         point = points[index]
-        previous = points[index - 1]
-        lower = previous.number
-        if index > 1 and point.time - previous.time < DAY:
-            before_fall = points[index - 2].number
-            if lower < before_fall <= point.number:
-                lower = before_fall
-        if point.number <= lower:
+        base = _base(points, index)
+        if point.number <= base:
             continue
         if stands and _lasted(history, index) < stands:
             continue
@@ -179,11 +171,26 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
             Rise(
                 noticed=point.time + stands,
                 since=point.time - point.gap,
-                before=lower,
+                before=base,
                 after=point.number,
             )
         )
     return result
+
+
+def _base(points: Sequence[Point], index: int) -> float:
+    """Return the number with which to compare the point with this index, which is at least 1.
+
+    Usually, this is the previous number. It is the number before that if the counter fell from it
+    for less than a day and is now at least as high again: for the 6 in 5, 0, 6 it is 5.
+    """
+    point = points[index]
+    previous = points[index - 1]
+    if index > 1 and point.time - previous.time < DAY:
+        before_fall = points[index - 2].number
+        if previous.number < before_fall <= point.number:
+            return before_fall
+    return previous.number
 
 
 def quiet(history: History, now: int, metric: str) -> tuple[int, bool]:
@@ -210,9 +217,9 @@ def _lasted(history: History, index: int) -> int:
     start = history.points[index]
     for later in history.points[index + 1 :]:
         if later.number < start.number:
-            # of the number before *later*, which was still as high
-            last_seen = later.time - later.gap
-            return last_seen - start.time
+            # The previous number, which was still as high, was last seen this gap before *later*.
+            previous_last_seen = later.time - later.gap
+            return previous_last_seen - start.time
     return history.last_read - start.time
 
 
@@ -270,12 +277,15 @@ def _level_change(
 ) -> Growth | None:
     """Return the largest change of a level that causes an alert; None if there is none.
 
-    A change for the worse took place within rule.within seconds, and ended at most rule.held seconds
-    ago. It causes an alert if two sizes are large enough:
-    - from before the change until now, the size that is reported: larger than the noise of the level
-    - the part of it that was reached in this time and still lasts: above the limit of the rule
+    _periods() yields the periods in which a change is searched. A change has three sizes, which are
+    above 0 if the level has become worse:
+    - size_at_end: from the start of the period to its end
+    - size_until_now: from the start of the period until now; this size is reported
+    - lasting_size: the smaller one of these; the rest came after the period, or has passed
+    It causes an alert if size_until_now is larger than the noise of the level, and lasting_size is
+    above a limit of the rule.
 
-    falls: lower levels are worse, else higher levels.
+    falls: True if lower levels are worse, False if higher levels are.
     """
     sign = -1 if falls else 1
     read = list(_readings(history))
@@ -289,15 +299,15 @@ def _level_change(
     _, level_now = steady[-1]
     changes = []
     for (since, level_before), (noticed, level_at_end) in _periods(steady, rule, now):
-        size = sign * (level_now - level_before)
         size_at_end = sign * (level_at_end - level_before)
-        lasting_size = min(size, size_at_end)
+        size_until_now = sign * (level_now - level_before)
+        lasting_size = min(size_until_now, size_at_end)
         state = state_of(rule, lasting_size)
-        if size > _ABOVE_NOISE * noise and state is not State.OK:
+        if size_until_now > _ABOVE_NOISE * noise and state is not State.OK:
             changes.append(
                 Growth(
                     state=state,
-                    size=size,
+                    size=size_until_now,
                     before=level_before,
                     after=level_now,
                     since=since,
@@ -322,18 +332,22 @@ def _readings(history: History) -> Iterator[_LevelReading]:
 
 
 def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
-    """Yield the time of each change and the median of the newest three readings at that time, as
-    soon as there are three. A number that was read again counts as two readings: it is the median,
-    whatever the third reading is, and even without a third one.
+    """Yield the time of each number and the median of the newest three readings at that time; skip
+    the numbers until there are three readings.
+
+    A number that was read again counts as two equal readings. It is the median itself, whatever the
+    third reading is, and even without a third one.
     """
-    newest = []
+    newest = []  # at most three numbers
     for time, number, is_again in read:
-        newest.append(number)
         if is_again:
-            newest.append(number)
-        newest = newest[-_MEDIAN_OF:]
-        if len(newest) == _MEDIAN_OF or is_again:
-            yield time, sorted(newest)[len(newest) // 2]
+            newest = [number, number]
+            yield time, number
+            continue
+        newest = [*newest[-2:], number]
+        if len(newest) == 3:
+            _, median, _ = sorted(newest)
+            yield time, median
 
 
 def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
@@ -378,11 +392,11 @@ def is_hasty(
     age: float | None,
 ) -> bool:
     """Return whether wear is over rule.times times its average speed and the drive will wear out
-    within rule.gone seconds.
+    within rule.gone seconds. The speed is the difference between the newest number and the last one
+    before the rule's period, divided by this period.
 
-    history: the series of endurance_used. age: power-on time in seconds; None if unknown. The speed
-    is the difference between the newest number and the last one before the rule's period, divided by
-    this period. False if the history is too short, or if the counter has not risen.
+    False if the history begins within the period, if the age is 0 or unknown (None), or if the
+    counter has not risen. history: the series of endurance_used. age: power-on time in seconds.
     """
     start = now - rule.within
     before = [point.number for point in history.points if point.time <= start]
@@ -393,6 +407,8 @@ def is_hasty(
     speed = grown / rule.within  # per cent per second; the average is used / age
     if grown <= 0 or speed <= rule.times * used / age:
         return False
+    # The endurance that is left, divided by the speed. It is multiplied first, because dividing by
+    # *speed* would round once more.
     seconds_left = max(WORN - used, 0) * rule.within / grown
     return seconds_left < rule.gone
 
@@ -429,8 +445,13 @@ def _change(grown: Growth, unit: str) -> str:
 
 
 def _ends(grown: Growth, unit: str) -> str:
-    """Return "212 to 226": the numbers at the two ends of the period."""
+    """Return "212 to 226": the numbers at the two ends of the period. For a counter that was reset
+    in the period, return "212 to 226, reset in between".
+    """
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
-    is_reset = not grown.is_level and abs(grown.after - grown.before) != grown.size
-    # the rises of the period add up to more than its two ends show
-    return f'{ends}, reset in between' if is_reset else ends
+    # The size of a counter's growth is the sum of its rises. After a reset, this is more than the
+    # difference between the two ends.
+    difference = round(grown.after - grown.before, 6)  # rounded as the size is
+    if not grown.is_level and difference != grown.size:
+        return f'{ends}, reset in between'
+    return ends

@@ -166,12 +166,12 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
         if reading.metric not in LEAST or not reading.judged or reading.number is None:
             continue
         stored = list(_stored_falls(past, reading))
-        new = _new_fall(past, reading, firmware)
-        # The newest point of a counter with one point a day stays the higher number until the next
-        # day, so each check finds the fall again, which the first of them has stored.
-        if new and new.before not in [fall.before for fall in stored]:
-            stored.append(new)
         all_falls += stored
+        new = _new_fall(past, reading, firmware)
+        # A fall that an earlier check has stored is not new. A check can find it again, because the
+        # series of a counter with one point a day ends with the higher number until the next day.
+        if new and new.before not in [fall.before for fall in stored]:
+            all_falls.append(new)
     return [fall for fall in all_falls if past.now - fall.noticed < MONTH]
 
 
@@ -191,15 +191,17 @@ def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
 
 
 def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
-    """Return the reset of a counter that this check notices; None if the counter has not fallen, or
-    not by more than LEAST.
+    """Return the reset of a counter that this check finds, even if an earlier check has found it.
+
+    None if the reading has no number, if there is no earlier number, or if the number is not lower
+    by more than LEAST.
     """
     earlier = past.histories.get(key(reading))
-    if earlier is None or not earlier.points:
+    if reading.number is None or earlier is None or not earlier.points:
         return None
     before = earlier.points[-1].number
     least, share = LEAST[reading.metric]
-    if before - (reading.number or 0) <= max(least, share * before):
+    if before - reading.number <= max(least, share * before):
         return None
     words = ''
     if past.firmware not in ('', firmware):

@@ -64,7 +64,6 @@ PACES: Mapping[str, int] = {
 # drive near its limit would change state twice a day. Only the peaks of a day, and the level that
 # keeps limits exceeded, are stored.
 
-SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its
 # limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
@@ -142,10 +141,10 @@ def with_reading(history: History, number: float, now: int) -> History:
 
 
 def latest(points: Sequence[Point], now: int) -> Sequence[Point]:
-    """Return the points of the last day (SPAN), and the point before them, whose number was valid when
+    """Return the points of the last day, and the point before them, whose number was valid when
     this day began; () if there is no such point.
     """
-    older = [point for point in points if point.time <= now - SPAN]
+    older = [point for point in points if point.time <= now - DAY]
     return points[len(older) - 1 :] if older else ()
 
 
@@ -184,17 +183,24 @@ def level(
     number: the reading of this check. before: the result of this function at the previous check.
     recent: the readings of the last day, including that of this check.
 
+    The result is the lowest of these, but not below *number*:
+    - before
+    - above_number: AT_ONCE above *number*
+    - above_day: *margin* above the highest number of the last day; left out if *recent* does not
+      include a whole day
+
     With a margin of 3:
 
-    number        before   AT_ONCE above   margin above the day's highest   result
-    55            50       65              -                                55
-    51            55       61              58                               55
-    51, a day on  55       61              54                               54
-    44            54       54              54                               54
-    40            54       50              54                               50
+    number        before   above_number   above_day   result
+    55            50       65             -           55
+    51            55       61             58          55
+    51, a day on  55       61             54          54
+    44            54       54             54          54
+    40            54       50             54          50
     """
-    upper_bounds = [before, number + AT_ONCE]
+    above_number = number + AT_ONCE
     day = latest(recent.points, now)
-    if day:
-        upper_bounds.append(max(point.number for point in day) + margin)
-    return max(number, min(upper_bounds))
+    if not day:
+        return max(number, min(before, above_number))
+    above_day = max(point.number for point in day) + margin
+    return max(number, min(before, above_number, above_day))

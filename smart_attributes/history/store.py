@@ -123,6 +123,11 @@ class HistoryStore:
             self._parsed = _parsed(self._contents.files)
         return self._contents
 
+    def _parsed_files(self) -> Parsed:
+        """Return the drives in the files that read() returns. Raises the same exceptions."""
+        self.read()
+        return self._parsed
+
     @property
     def path(self) -> str:
         """The path of the directory, or words for it if it is not known yet."""
@@ -141,8 +146,7 @@ class HistoryStore:
     @property
     def drives(self) -> Mapping[int, DriveHistory]:
         """All drives in the history, by number."""
-        self.read()
-        return self._parsed.drives
+        return self._parsed_files().drives
 
     @property
     def is_complete(self) -> bool:
@@ -172,14 +176,15 @@ class HistoryStore:
     @property
     def damage(self) -> list[str]:
         """A message for each file that is damaged, and for those that are not read."""
-        files = self.read().files
-        messages = [*_new_damage(self._parsed, self.path, is_repaired=self.writes)]
-        unread = sum(file.code == folder.TOO_MUCH for file in files.values())
+        parsed = self._parsed_files()
+        messages = [*_new_damage(parsed, self.path, is_repaired=self.writes)]
+        files = self.read().files.values()
+        unread = [file for file in files if file.code == folder.TOO_MUCH]
         if unread:
             messages.append(
-                f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
-                'files are too large; to make room, run: check_smart_attributes history --remove '
-                'SERIAL'
+                f'the history of {plural(len(unread), "drive")} in {self.path} is not read, '
+                'because the files are too large; to make room, run: check_smart_attributes '
+                'history --remove SERIAL'
             )
         return messages
 
@@ -238,10 +243,10 @@ class HistoryStore:
         """Return the record of each drive of this run, in the same order, or a note why it cannot
         be stored; neither for a new drive.
         """
-        self.read()
-        matches = self._matches(self._parsed, identities)
+        parsed = self._parsed_files()
+        matches = self._matches(parsed, identities)
         return [
-            Match(match.record, _why_not_stored(identity, match, self._parsed))
+            Match(match.record, _why_not_stored(identity, match, parsed))
             for identity, match in zip(identities, matches)
         ]
 
@@ -266,8 +271,8 @@ class HistoryStore:
 
     def _addresses(self, drive: DriveHistory) -> set[str]:
         """Return all addresses at which the last check reached a drive."""
-        here = [place for place in self._places_in([drive]) if not place.gone]
-        addresses = {place.address for place in here}
+        places = self._places_in([drive])
+        addresses = {place.address for place in places if not place.gone}
         return addresses | {alias.address for alias in drive.aliases}
 
     def named(self, identity: Identity) -> Record | None:
@@ -332,25 +337,27 @@ class HistoryStore:
     def _kept(self, path: str, sightings: Sequence[Sighting], scope: Scope) -> int:
         """Store the readings of this check; return the number of changed drives."""
         before = _parsed(dict(folder.stored_files(path)))
+        # This is a copy, because _store_readings() adds the readings to its drives.
         after = before._replace(drives=dict(before.drives))
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
         here = updated(
             self._places_in(after.drives.values()),
             drive_at,
-            scope=scope,
-            now=self.now,
+            scope,
+            self.now,
             slots=slots,
             newest_order=newest_order(before.drives),
         )
+        drives = {}
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
             # updated() does not know the machine of a new place
             for place in here:
                 if place.drive == number:
                     places.append(place._replace(machine=self._machine))
-            after.drives[number] = drive._replace(places=tuple(places))
-        return self._apply(path, before, after.drives)
+            drives[number] = drive._replace(places=tuple(places))
+        return self._apply(path, before, drives)
 
     def _store_readings(
         self, after: Parsed, sightings: Sequence[Sighting]
@@ -376,9 +383,9 @@ class HistoryStore:
             changed = drive_file.with_readings(
                 drive,
                 identity,
-                observations=sighting.observations,
-                verdict=sighting.verdict,
-                now=self.now,
+                sighting.observations,
+                sighting.verdict,
+                self.now,
             )
             number = drive.record.number
             after.drives[number] = changed._replace(aliases=sighting.aliases)
@@ -531,7 +538,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
         which = 'a drive'
-        loss = 'its earlier increases cannot be detected'
+        loss = 'increases before this check cannot be detected'
         if drive:
             which = _name_of(drive)
             loss = 'the readings of one check may be lost'
@@ -548,13 +555,15 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
     drive = drives.get(folder.number_in(name) or 0)
     which = _name_of(drive) if drive else 'a drive'
     if DAYS in name:
-        loss = 'the numbers of earlier days are lost'
+        loss = 'its readings of earlier days are lost'
     elif drive is None:
         loss = 'it starts again when the drive is next read'
-    elif drive.record.first_read < moment:  # of the former version, which was used
+    elif drive.record.first_read < moment:
+        # The drive was known before the damage, so the former version of its file was used.
         loss = 'the readings of one check may be lost'
-    else:  # the drive was new to the history afterwards
-        loss = 'its earlier increases cannot be detected'
+    else:
+        # There was no usable former version, so the drive was new to the history afterwards.
+        loss = 'increases before this check cannot be detected'
     return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 
 

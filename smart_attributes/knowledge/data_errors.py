@@ -271,7 +271,7 @@ def _of_metric(
     """
     unit = metrics[name].unit
     for steps, limits in _parts_of(fields):
-        where = ', '.join((place, *steps))
+        where = ', '.join((place, *map(str, steps)))
         for level in LEVELS:
             for why in _of_bound(limits.get(level), unit, metrics):
                 yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')
@@ -281,11 +281,11 @@ def _of_metric(
                 yield Mistake((*path, *steps, level), f'{where}: {why}')
 
 
-def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
+def _parts_of(fields: Json) -> list[tuple[Path, Json]]:
     """Return the parts of a metric that have limits, with their paths: the metric itself, kinds of
     drives, groups, and the stages of all these.
     """
-    unaged: list[tuple[tuple[str, ...], Json]] = [((), fields)]
+    unaged: list[tuple[Path, Json]] = [((), fields)]
     kinds = [kind for kind in KINDS if kind in fields]
     unaged += [((kind,), fields[kind]) for kind in kinds]
     for kind in kinds:
@@ -293,7 +293,10 @@ def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
             unaged.append(((kind, 'groups', name), limits))
     stages = []
     for steps, limits in unaged:
-        stages += [((*steps, 'aged'), stage) for stage in several(limits.get('aged'))]
+        aged = limits.get('aged')
+        for index, stage in enumerate(several(aged)):
+            place = ('aged', index) if isinstance(aged, list) else ('aged',)
+            stages.append(((*steps, *place), stage))
     return unaged + stages
 
 

@@ -118,7 +118,10 @@ def _whole(digits: str) -> int:
 
 
 def _finite(digits: str) -> float:
-    """Return any other number of a JSON text. Raises ValueError if it is too large."""
+    """Return a number of a JSON text with a fraction or an exponent, such as "1.5" or "2e3".
+
+    Raises ValueError if it is too large, such as "1e999".
+    """
     number = float(digits)
     if number in (float('inf'), float('-inf')):
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]} is too large')
@@ -145,11 +148,18 @@ def sentence(name: str, where: str, complaint: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as JSON, shortened to SHOWN characters."""
-    if isinstance(value, (dict, list)):
-        return KINDS['object' if isinstance(value, dict) else 'array']
+    """Return a value as JSON, at most about SHOWN characters; an object only as "an object", a
+    list as "a list".
+    """
+    if isinstance(value, dict):
+        return KINDS['object']
+    if isinstance(value, list):
+        return KINDS['array']
     text = json.dumps(value)
-    return text if len(text) <= SHOWN else f'{text[:SHOWN]}…"'
+    if len(text) <= SHOWN:
+        return text
+    # Only a string can be so long, because a number has at most LONGEST_NUMBER digits.
+    return f'{text[:SHOWN]}…"'
 
 
 def listed(words: Sequence[str], conjunction: str) -> str:
@@ -183,21 +193,22 @@ def place(data: Any, path: Path) -> str:
     ('entries', 3, 'attributes') -> "Intel DC S3500, attributes"
     """
     words = []
-    value = data
-    previous = ''  # the step before
+    part = data
+    container = ''  # the key or the index of the part that has the step
     for depth, step in enumerate(path, 1):
-        value = _step(value, step)
+        part = _step(part, step)
         is_last = depth == len(path)
-        if isinstance(step, int):  # 3, after 'entries': "Intel DC S3500"
-            words.append(_item(previous, step, value))
-        elif previous in _NAMED:  # '233', after 'attributes': "attribute 233"
-            words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
-        elif step in _NAMED or step in _ITEMS:
-            if is_last:  # else the next step says enough: "attribute 233"
-                words.append(step)
-        else:
+        if isinstance(step, int):
+            # The index 3 in 'entries' becomes "Intel DC S3500".
+            words.append(_item(container, step, part))
+        elif container in _NAMED:
+            # The key '233' in 'attributes' becomes "attribute 233".
+            words.append(f'{_NAMED[container]} {_name(step)}'.strip())
+        elif is_last or (step not in _NAMED and step not in _ITEMS):
+            # Any other key becomes its own text. Before another step, 'entries' and 'attributes'
+            # are left out, because the words for that step say enough.
             words.append(_name(step))
-        previous = str(step)
+        container = str(step)
     return ', '.join(words)
 
 

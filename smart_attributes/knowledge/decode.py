@@ -125,10 +125,15 @@ def _formula(text: str) -> Formula:
 
 
 def _operand(text: str) -> Operand:
+    """Return the operand in a text such as "raw", or "raw of 230" for another attribute.
+
+    Raises KeyError or ValueError like _formula().
+    """
+    # "bits of raw" is here, too: its " of " does not name an attribute.
     if text in _OPERANDS:
         return Operand(*_OPERANDS[text], None)
-    of_own_row, _, attribute = text.rpartition(' of ')
-    return Operand(*_OPERANDS[of_own_row], _whole(attribute, 255))
+    number, _, attribute = text.rpartition(' of ')
+    return Operand(*_OPERANDS[number], _whole(attribute, 255))
 
 
 def _whole(digits: str, most: int) -> int:

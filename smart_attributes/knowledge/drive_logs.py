@@ -8,6 +8,7 @@ Express base specification (SMART / Health Information log, device self-test log
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import files
@@ -77,26 +78,29 @@ SCSI_HEALTH = frozenset(
 # drives, attribute 5, 179, 180 or 183 has such a worst value, which is always 1.
 RATES = frozenset((1, 7))
 
-WRAPS = 65536  # ATA logs store hours in 16 bits
+WRAPS = 65536  # ATA and SCSI logs store hours in 16 bits; NVMe logs in 64 bits
 # hours by which a log may be ahead of the power-on counter, which is saved only at intervals
 CLOCKS_APART = 24
 
 
-def seconds_since(hour: int, age: float | None) -> float | None:
-    """Return the power-on seconds since an hour in a log; None if the hour is in the future or
-    *age* is None.
+def seconds_since(hour: int, age: float | None, wraps: float = WRAPS) -> float | None:
+    """Return the power-on seconds since an hour in a log: 0 if the hour is at most CLOCKS_APART
+    ahead of the power-on time, None if it is further ahead, or if *age* is None.
 
-    hour: has 16 bits on ATA, so several times are possible; the latest is used. age: power-on time
-    in seconds.
+    hour: with only 16 bits, it can stand for several times; the latest one that is not in the
+    future is used. age: power-on time in seconds. wraps: the hour at which the log starts again at
+    0.
     """
     if age is None:
         return None
     hours_now = age / HOUR
     if hour > hours_now + CLOCKS_APART:
         return None
-    hours_ago = (hours_now - hour) % WRAPS
-    # An hour that is slightly ahead of the power-on time gives almost WRAPS: it is now.
-    if hours_ago >= WRAPS - CLOCKS_APART:
+    if hour > hours_now:
+        return 0.0
+    hours_ago = (hours_now - hour) % wraps
+    # *wraps* hours later, the log has the same bits. That time is at most CLOCKS_APART ahead.
+    if hours_ago >= wraps - CLOCKS_APART:
         return 0.0
     return hours_ago * HOUR
 
@@ -229,7 +233,8 @@ def results(
         hour = test.hours
         if identity.protocol == 'SCSI' and hour == LAST_SCSI_HOUR:
             hour = None
-        ago = None if hour is None else seconds_since(hour, age)
+        wraps = math.inf if identity.protocol == 'NVMe' else WRAPS
+        ago = None if hour is None else seconds_since(hour, age, wraps)
         looks_erased = identity.protocol == 'ATA' and (hour or 0) >= ERASED_HOUR
         # seconds_since() returns None for such an hour
         is_in_future = age is not None and ago is None
@@ -354,20 +359,23 @@ def hidden_power_on_time(
     """
     if age is None:
         return []
-    leads = []
+    farm_leads = []
+    entry_leads = []  # of the self-test log and the error log
     for hours, log in _logged(report):
         seconds = hours * HOUR
         lead = seconds - age
-        ignored_lead = tolerance(age) if log == FARM_LOG else APART
+        is_farm = log == FARM_LOG
+        ignored_lead = tolerance(age) if is_farm else APART
         if lead > ignored_lead and is_plausible(seconds, metrics[AGE]):
-            leads.append((lead, log))
-    # the largest lead in the FARM log, and the largest one in the two other logs
-    largest: dict[bool, tuple[float, str]] = {}
-    for lead, log in sorted(leads, reverse=True):
-        largest.setdefault(log == FARM_LOG, (lead, log))
+            if is_farm:
+                farm_leads.append((lead, log))
+            else:
+                entry_leads.append((lead, log))
+    largest = [max(leads) for leads in (farm_leads, entry_leads) if leads]
+    largest.sort(reverse=True)
     return [
         Reading(HIDDEN, lead, unit='s', source=Source(log), judged=place == 0)
-        for place, (lead, log) in enumerate(largest.values())
+        for place, (lead, log) in enumerate(largest)
     ]
 
 

@@ -21,6 +21,10 @@ RELIABILITY = 'reliability'
 ATTRIBUTE = 'vendor_threshold'
 _USED_UP = 100  # %
 _SPARE_WARNING = 1  # bit of the NVMe critical warning
+# numbers of the NVMe health log that show wear, lost data and spare blocks
+_LIFE = frozenset(
+    ('percentage_used', 'media_errors', 'available_spare', 'available_spare_threshold')
+)
 
 
 def marked(
@@ -84,17 +88,18 @@ def _has_lost_data(numbers: Iterable[Reading], metrics: Metrics) -> bool:
 
 def _is_used_up(log: Mapping[str, int]) -> bool:
     """Return whether the NVMe health log shows that the rated life is used up, without lost data
-    and with enough spare blocks; False if one of these numbers is missing.
+    and with enough spare blocks; False if one of the numbers in _LIFE is missing.
 
-    Of the warning bits, only that of the spare blocks matters: each other one is a verdict of its
-    own.
+    Of the warning bits, only that of the spare blocks matters, because each other one is a verdict
+    of its own. If the bits are missing, there is no warning.
     """
-    spare = log.get('available_spare', 0)
+    if not _LIFE.issubset(log):
+        return False
     has_spare_warning = log.get('critical_warning', 0) & _SPARE_WARNING
     return (
-        log.get('percentage_used', 0) >= _USED_UP
-        and log.get('media_errors') == 0
-        and spare > log.get('available_spare_threshold', 100)
+        log['percentage_used'] >= _USED_UP
+        and log['media_errors'] == 0
+        and log['available_spare'] > log['available_spare_threshold']
         and not has_spare_warning
     )
 

@@ -12,9 +12,9 @@ from .drive_database import generality
 WIDTH = 160  # columns of a formatted file
 
 # Paths of objects and lists whose items each get their own line, even if they are short, so that a
-# diff shows only real changes: the whole file (''), "documents" ...
+# diff shows only real changes: the whole file (''), "/documents" ...
 _OPEN = re.compile(
-    '|documents|metrics|layouts|layouts/[^/]+(/fields)?|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
+    '|/documents|/metrics|/layouts|/layouts/[^/]+(/fields)?|/(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?'
 )
 
 
@@ -43,7 +43,7 @@ def formatted(data: Json) -> str:
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
-    return _laid_out(data, 'samples') + '\n'
+    return _laid_out(data, '/samples') + '\n'
 
 
 def natural(text: str) -> list[str | int]:
@@ -56,27 +56,29 @@ def natural(text: str) -> list[str | int]:
     return key
 
 
-def _laid_out(value: Any, path: str, before: str = '') -> str:
-    """Return *value* on one line if it fits after *before* and its path is not in _OPEN, else with
-    one item on each line.
+def _laid_out(value: Any, path: str, indent: str = '', label: str = '') -> str:
+    """Return *value*, after its indent and its label, on one line if it fits there and its path is
+    not in _OPEN; else with one item on each line. A value without items is always on one line.
 
-    before: the line before the value, such as '  "models": '.
+    label: the key before the value, such as '"models": '; '' for an item of a list.
     """
-    text = json.dumps(value)
+    start = indent + label
+    text = start + json.dumps(value)
     if not value or not isinstance(value, (dict, list)):
         return text
-    if not _OPEN.fullmatch(path) and len(before) + len(text) < WIDTH:
+    if not _OPEN.fullmatch(path) and len(text) < WIDTH:
         return text
-    blanks = ' ' * (len(before) - len(before.lstrip()))
-    lines = []
+    item_indent = f'{indent} '
     if isinstance(value, dict):
-        first, last = '{}'
-        for key, item in value.items():
-            start = f'{blanks} {json.dumps(key)}: '
-            lines.append(start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start))
+        opening, closing = '{', '}'
+        items = [
+            _laid_out(item, f'{path}/{key}', item_indent, f'{json.dumps(key)}: ')
+            for key, item in value.items()
+        ]
     else:
-        first, last = '[]'
-        start = f'{blanks} '
-        for place, item in enumerate(value):
-            lines.append(start + _laid_out(item, f'{path}/{place}', start))
-    return '\n'.join((first, ',\n'.join(lines), blanks + last))
+        opening, closing = '[', ']'
+        items = [
+            _laid_out(item, f'{path}/{place}', item_indent)
+            for place, item in enumerate(value)
+        ]
+    return '\n'.join((start + opening, ',\n'.join(items), indent + closing))

@@ -47,14 +47,17 @@ def with_logs(
         if reading.metric == COUNTED and reading.number:
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
-        data_errors = metrics['logged_data_errors']
-        dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
+        dated += logged(
+            report.errors, DATA_ERRORS, metric=metrics['logged_data_errors'], age=age
+        )
     # if any other error is newer than the interface errors, the cable has worked since
     newest_error = report.errors[0]
     if INTERFACE_ERRORS.intersection(newest_error.kinds):
-        interface_errors = metrics['logged_interface_errors']
         dated += logged(
-            report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
+            report.errors,
+            INTERFACE_ERRORS,
+            metric=metrics['logged_interface_errors'],
+            age=age,
         )
     passed = newest_extended(report.self_tests, report.identity, age)
     # with pending sectors, a passed test does not show that the drive is sound
@@ -121,7 +124,7 @@ def logged(
         yield unknown(
             metric,
             source,
-            'the power-on hour of the errors does not match the power-on time',
+            'the power-on hours logged with the errors do not match the power-on time',
         )
 
 
@@ -183,7 +186,7 @@ def clock_notes(
     set_back, behind = drive_logs.CODES
     code = behind
     verb = 'was set back or overflowed'
-    if is_certain(report, readings):
+    if has_not_overflowed(report, readings):
         code = set_back
         verb = 'was set back'
     notes = []
@@ -206,19 +209,20 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
         )
 
 
-def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
-    """Return whether the power-on counter was certainly reset and cannot be a 16-bit counter
-    that wrapped around: always on NVMe and SCSI drives, and on an ATA drive if a 32-bit statistic
-    agrees with the counter.
+def has_not_overflowed(report: Report, readings: Iterable[Reading]) -> bool:
+    """Return whether the power-on counter has certainly not overflowed, as one of 16 bits does:
+    True for NVMe and SCSI drives, and for an ATA drive if a 32-bit statistic agrees with the
+    counter; False for any other ATA drive.
 
     readings: of a drive that reports its power-on time.
     """
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
-    # the counter is an attribute; a drive without this attribute has only the statistic
-    counters = [age for age in ages if age.source.attribute is not None] or ages
-    counted = counters[0].number or 0
+    attributes = [age for age in ages if age.source.attribute is not None]
+    # Without such an attribute, the counter is the statistic itself, which agrees.
+    counter = attributes[0] if attributes else ages[0]
+    counted = counter.number or 0
     for place in WIDE_STATISTICS:
         if place in report.statistics:
             apart = abs(report.statistics[place].number * HOUR - counted)

@@ -67,7 +67,7 @@ def parse(text: str, unit: str = '') -> Range:
         if len(text) > LONGEST_RANGE:
             raise ValueError
         plain = in_base_unit(text, unit)
-        if not text or set(plain) - CHARACTERS:
+        if not text or not CHARACTERS.issuperset(plain):
             raise ValueError
         if INFINITY in map(float, re.findall('[0-9.]+', plain)):
             raise ValueError
@@ -100,11 +100,11 @@ def _advice(text: str, unit: str) -> str:
     """
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
-    plain = re.sub(
+    without_unit = re.sub(
         rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE
     )
-    if plain != text and not set(plain) - CHARACTERS:
-        return f'; leave out the unit: write {plain}'
+    if without_unit != text and CHARACTERS.issuperset(without_unit):
+        return f'; leave out the unit: write {without_unit}'
     if unit == 's':
         return (
             '; write "30d:" (bad below 30 days), "5y" (bad above 5 years), "1d:2w" (bad outside) or '
@@ -200,17 +200,22 @@ def contradiction(
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return the side on which a range alerts, and the end on this side: ("high", 85) for "85",
-    ("low", 11) for "11:"; ('', 0) for a range that alerts on both sides or inside, and for ''.
+    """Return the side on which a range alerts, and the end on this side:
+
+    - "11:" -> ("low", 11)
+    - "85", "~:85" or "-5:85" -> ("high", 85), because few numbers are below 0
+    - "10:20", which alerts on both sides; "@1:5", which alerts inside; '' -> ('', 0)
     """
     if not text:
         return '', 0.0
     limit = parse(text, unit)
-    if limit.invert or (limit.start > 0 and limit.end < INFINITY):
+    if limit.invert:
         return '', 0.0
     if limit.end == INFINITY:
         return 'low', limit.start
-    return 'high', limit.end
+    if limit.start <= 0:
+        return 'high', limit.end
+    return '', 0.0
 
 
 def beyond(number: float, is_floor: bool) -> str:

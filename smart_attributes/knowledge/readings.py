@@ -110,11 +110,12 @@ def _health(
 ) -> list[Reading]:
     """Return the health status, and of a SCSI drive also the readings of its codes.
 
-    warnings: by bit of the NVMe critical warning. ignored: see _smart_status().
+    warnings: by bit of the NVMe critical warning: 1, 2, 4 ... ignored: see _smart_status().
     """
     causes = []
-    # if another bit is set, too, the warnings may not be the cause of a failed status
-    if report.nvme.get('critical_warning', 0) == sum(warnings):
+    explained_bits = sum(warnings.keys())
+    # If another bit is set, too, the warnings may not be the cause of a failed status.
+    if report.nvme.get('critical_warning', 0) == explained_bits:
         causes = [warning.metric for warning in warnings.values()]
     status = _smart_status(report, causes, ignored)
     if not drive_logs.needs_scsi_codes(report):
@@ -533,17 +534,19 @@ def _rated(
     rated, document = spec.rated_written
     yield Reading('rated_written', rated, unit='B', source=Source(document))
     written = _largest(readings, 'host_written')
-    if written is not None:
-        metric = metrics[_WEAR]
-        share = 100 * written / rated
-        _, highest_valid = metric.valid
-        highest = highest_valid or BEYOND_RATED
+    if written is None:
+        return
+    metric = metrics[_WEAR]
+    share = 100 * written / rated
+    _, highest = metric.valid
+    if highest and highest < share <= BEYOND_RATED:
         # Far more than the warranty covers is still wear: it counts as the highest valid number.
-        # Above BEYOND_RATED, _from_log() makes the share unknown: the counter has another unit.
-        is_beyond = highest < share <= BEYOND_RATED
-        number = highest if is_beyond else share
-        reading = _from_log(metric, number, drive_logs.RATED)
-        yield reading._replace(at_ceiling=is_beyond)
+        reading = _from_log(metric, highest, drive_logs.RATED)
+        yield reading._replace(at_ceiling=True)
+    else:
+        # Above the highest valid number and BEYOND_RATED, the reading becomes unknown: such a
+        # counter has another unit.
+        yield _from_log(metric, share, drive_logs.RATED)
 
 
 # --- wear that age and written bytes contradict --------------------------------------

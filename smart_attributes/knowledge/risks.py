@@ -121,7 +121,9 @@ def _stratum(
     if not lower_ends:
         return None
     above = max(lower_ends)
-    periods = {stratum['days'] for stratum in strata} - {UNKNOWN}
+    # The periods of all lower ends, because this lower end may lack the period of the drive, which
+    # was then not measured. A longer period must not be used instead: it is of other drives.
+    periods = {stratum['days'] for stratum in strata if stratum['days'] != UNKNOWN}
     days = _period(periods, seconds, is_least)
     for stratum in strata:
         if stratum['above'] == above and stratum['days'] == days:
@@ -131,11 +133,12 @@ def _stratum(
 
 def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> int:
     """Return the shortest period, in days, that is longer than the time since the last rise;
-    UNKNOWN if none is longer.
+    UNKNOWN if none is longer, or if the time is not known.
 
-    seconds: this time; None: not known, which is UNKNOWN, too. is_least: the time may be longer,
-    for example if the rise was before the first reading. It counts as it is, as in
-    tools/measure/risk.py, but the shortest period, in which every new drive would be, is UNKNOWN.
+    seconds: this time; None: not known. is_least: the time is a lower bound, for example because
+    the rise was before the first reading. It is used like an exact time, as in
+    tools/measure/risk.py. But a bound within the shortest period gives UNKNOWN, because it shows
+    only that the drive has few readings.
 
     Of the periods 14, 90 and 365: 3 days -> 14; at least 3 days -> UNKNOWN; 20 days, or at least 20
     days -> 90; 400 days -> UNKNOWN

@@ -159,10 +159,14 @@ def of_drive(
     host and name. Findings of one state and kind count as one, with the largest extent: of two
     drives with lost data, the one with more of it comes first.
     """
-    # (minus urgency, place) -> the weight with the largest extent, which comes first
+    # By minus urgency and place, most severe first. Of the weights with the same two, the first
+    # has the largest extent.
     severest: dict[tuple[int, int], Weight] = {}
     for finding in sorted(weights):
-        severest.setdefault(finding[:2], finding)
+        minus_urgency, place, _ = finding
+        severest.setdefault((minus_urgency, place), finding)
+    # NO_MORE comes after every finding, so of two drives that begin with the same findings, the
+    # one with further findings comes first.
     return -state.urgency, (*severest.values(), NO_MORE), -worn, host, name
 
 

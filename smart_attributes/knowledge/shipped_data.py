@@ -16,11 +16,13 @@ PACKAGE = files.PROGRAM
 
 
 def path(name: str) -> str:
-    """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
+    """Return the path of the shipped file or folder *name*. Raises DataError if it is missing, but
+    not in the single-file program.
 
     In a wheel and the single-file program, the data is inside the package; elsewhere, it is next to
     the package.
     """
+    # In the single-file program, the package is not a folder, and paths inside it cannot be tested.
     if not os.path.isdir(PACKAGE):
         return os.path.join(PACKAGE, name)
     for folder in (PACKAGE, os.path.dirname(PACKAGE)):

@@ -94,8 +94,17 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
     """
     from .data_errors import of_entries
 
-    everything = [shipped, *(file.data for file in files)]
-    return [without(file, of_entries(file.data, everything)) for file in files]
+    # A part that is removed from one file can be needed by another one, such as a set by an entry.
+    faultless = list(files)
+    is_changed = True
+    while is_changed:
+        before = faultless
+        everything = [shipped, *(file.data for file in before)]
+        faultless = [
+            without(file, of_entries(file.data, everything)) for file in before
+        ]
+        is_changed = faultless != before
+    return faultless
 
 
 def faultless_limits(
@@ -114,33 +123,44 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     these mistakes. The data of the given file is changed, too.
     """
     sentences = []
-    # Find all mistakes before removing the first part. _spoil() removes a key of an object; an item
-    # of "entries", "overrides" ... is replaced by _SPOILT, so that the indexes stay valid.
+    # list() finds all mistakes before the first part is removed.
     for path, sentence in list(mistakes):
         sentences.append(f'{file.shown}: {sentence}')
         _spoil(file.data, path)
     if not sentences:
         return file
-    data = dict(file.data)
-    for key, value in data.items():
-        if isinstance(value, list):
-            data[key] = [item for item in value if item is not _SPOILT]
     messages = _shortened(list(dict.fromkeys(sentences)), file.shown)
-    return file._replace(data=data, mistakes=(*file.mistakes, *messages))
+    return file._replace(
+        data=_without_spoilt(file.data), mistakes=(*file.mistakes, *messages)
+    )
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
-    """Remove the part at *path*; an item of a list is only marked, so that the other items keep
-    their indexes.
+    """Remove the part at *path* from the data of a file; nothing if it was removed before. An item
+    of a list, such as "overrides", is replaced by _SPOILT, so that the other items keep their
+    indexes.
     """
-    for step in path[:-1]:
-        data = data.get(step, _SPOILT) if isinstance(data, dict) else data[step]
-        if data is _SPOILT:  # already removed with the part that contains it
+    *containers, last = path
+    part = data
+    for step in containers:
+        if isinstance(part, dict) and step not in part:
             return
-    if isinstance(data, list):
-        data[path[-1]] = _SPOILT
+        part = part[step]
+        if part is _SPOILT:
+            return
+    if isinstance(part, list):
+        part[last] = _SPOILT
     else:
-        data.pop(path[-1], None)
+        part.pop(last, None)
+
+
+def _without_spoilt(data: Json) -> Json:
+    """Return the data of a file without the items that _spoil() has replaced."""
+    rest = dict(data)
+    for key, value in data.items():
+        if isinstance(value, list):
+            rest[key] = [item for item in value if item is not _SPOILT]
+    return rest
 
 
 def _sound(value: Any, part: Json, rules: Json) -> Any:
@@ -201,6 +221,7 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     schemas = part['properties']
     repaired = dict(value)
     if 'metrics' in value:
+        # This is _SPOILT if "metrics" is not an object; then the override does not fit, either.
         repaired['metrics'] = _sound(value['metrics'], schemas['metrics'], rules)
     if is_fitting(repaired, part, rules):
         return repaired
@@ -216,5 +237,5 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return _SPOILT
     return {
         **valid,
-        'why': 'another part of this override has an error, but its protection is still in force',
+        'why': 'this override has an error in another part, but still prevents the reads that it forbids',
     }

@@ -93,8 +93,8 @@ def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
         is_inside = stage.after <= reading.quiet < stage.before
         # the real age may be longer than `quiet`, and beyond the end of the stage
         may_be_too_old = reading.quiet_is_bound and stage.before < math.inf
-        is_tested = reading.is_tested or not stage.is_for_tested
-        if is_inside and not may_be_too_old and is_tested:
+        fits_test = reading.is_tested or not stage.is_for_tested
+        if is_inside and not may_be_too_old and fits_test:
             yield stage
 
 
@@ -220,8 +220,7 @@ class Thresholds:
         }
         first: list[Sourced] = []
         if levels:
-            fields = {**levels, 'why': 'set on the command line'}
-            first.append(('command line', fields))
+            first.append(('command line', {**levels, 'why': 'set on the command line'}))
         by_selector: dict[str, list[Sourced]] = {selector: [] for selector in SELECTORS}
         for name, override in overrides:
             if metric in override.get('metrics', ()):
@@ -299,8 +298,8 @@ class Thresholds:
         return Exceptions(
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
-            is_read=False not in decisions,
-            is_reading_allowed=True in decisions,
+            is_read=(False not in decisions),
+            is_reading_allowed=(True in decisions),
             is_optional=is_optional,
         )
 
@@ -389,16 +388,17 @@ def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
          "sas": {"like": {"SEAGATE": "Seagate"}},
          "hdd": {"groups": {"Seagate": {"warning": "8"}}}}
     """
-    of_kind = metric.get(kind.name, {})
+    own_kind = metric.get(kind.name, {})
     own_groups = groups
-    if 'like' in of_kind and kind.similar:
-        own_groups = (of_kind['like'].get(kind.vendor, ''),)
-        of_kind = {**metric.get(kind.similar, {}), **of_kind}
-    fields = {field: metric[field] for field in FIELDS if field in metric}
-    fields.update(of_kind)
+    similar_kind = {}
+    if 'like' in own_kind and kind.similar:
+        own_groups = (own_kind['like'].get(kind.vendor, ''),)
+        similar_kind = metric.get(kind.similar, {})
+    of_kind = {**similar_kind, **own_kind}
+    limits = {**metric, **of_kind}
     for group in own_groups:
-        fields.update(of_kind.get('groups', {}).get(group, {}))
-    return fields
+        limits.update(of_kind.get('groups', {}).get(group, {}))
+    return {field: limits[field] for field in FIELDS if field in limits}
 
 
 class _Field(NamedTuple):
@@ -409,27 +409,24 @@ class _Field(NamedTuple):
     rank: int  # of its layer; 0 is the layer of highest precedence
     why: str = ''  # the field "why" that is given beside it
 
-    def is_above(self, field: _Field) -> bool:
-        """Return whether this field comes from a layer of higher precedence than another field."""
-        return self.rank < field.rank
-
 
 def _merged(layers: Sequence[Layer]) -> Limit:
     """Return the limit; each field comes from the layer of highest precedence that sets it.
 
-    A field on which the overrides of a layer disagree is not set by this layer.
+    A field on which the overrides of a layer disagree is not set by this layer. If several have the
+    same value, the last one gives the origin and the reason.
+
+    layers: highest precedence first.
     """
     fields: dict[str, _Field] = {}
     for rank, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
-        of_layer: dict[str, _Field] = {}
-        for origin, values in layer:
+        for origin, values in reversed(layer):
+            why = values.get('why', '')
             for field in FIELDS:
-                if field in values and field not in disputed:
-                    # if an earlier override has the same value, this one gives origin and reason
-                    why = values.get('why', '')
-                    of_layer[field] = _Field(values[field], origin, rank, why)
-        fields = {**of_layer, **fields}
+                # A field that is already set has precedence.
+                if field in values and field not in fields and field not in disputed:
+                    fields[field] = _Field(values[field], origin, rank, why)
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
@@ -480,10 +477,12 @@ def _bound(value: str | dict[str, Any] | None) -> Bound:
 def _aged(aged: _Field, fields: Mapping[str, _Field]) -> tuple[Aged, ...]:
     """Return the stages of a limit; () if the field "aged" is not set.
 
-    fields: all fields of the limit. If a layer above that of "aged" sets "warning", for example the
-    command line, this warning applies at any age: the stages have none. So does "critical".
+    fields: all fields of the limit. If "warning" or "critical" comes from a layer of higher
+    precedence than "aged", for example from the command line, it applies at any age, and the stages
+    do not have this level.
     """
-    levels = [level for level in LEVELS if not fields.get(level, aged).is_above(aged)]
+    overriding = [name for name, field in fields.items() if field.rank < aged.rank]
+    levels = [level for level in LEVELS if level not in overriding]
     stages = []
     for rule in several(aged.value):
         stage = Aged(

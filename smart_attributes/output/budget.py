@@ -118,10 +118,11 @@ def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
 
     is_all: not only those that are graphed by default.
     """
-    possible = set()
-    for judgement in verdict.judgements:
-        if judgement.graphed or is_all:
-            possible.add(judgement.reading.metric)
+    possible = {
+        judgement.reading.metric
+        for judgement in verdict.judgements
+        if judgement.graphed or is_all
+    }
     # Other checks of this drive can report a metric that Metric.beside connects with a reported one.
     later = [name for name in definitions if definitions[name].beside in possible]
     return possible.union(later)
@@ -132,12 +133,13 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) ->
     _, largest = definition.valid
     digits = DIGITS if largest is None else len(plain(largest))
     # the limits of this check; later ones are assumed to have LIMITS characters
-    limits = [len(value.limits) for value in values if value.metric == metric]
+    limit_lengths = [len(value.limits) for value in values if value.metric == metric]
     if not definition.is_verdict and definition.worse != 'none':
-        limits.append(LIMITS)
+        limit_lengths.append(LIMITS)
     bounds = (definition.minimum, definition.maximum)
-    ends = sum(len(plain(bound)) for bound in bounds if bound is not None)
-    return len(f"'_{metric}'=%;;;; ") + digits + max(limits, default=0) + ends
+    bounds_length = sum(len(plain(bound)) for bound in bounds if bound is not None)
+    longest_limits = max(limit_lengths, default=0)
+    return len(f"'_{metric}'=%;;;; ") + digits + longest_limits + bounds_length
 
 
 def fitted(

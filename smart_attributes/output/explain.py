@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..knowledge.drive_database import DriveSpec, SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
-from ..model import Case, Farm, Judgement, Place, Reading, Report, State, Verdict
+from ..model import Case, Farm, Place, Reading, Report, State, Verdict
 from ..shown import Shown
 from ..wording import amount, local_minute, quantity
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import lasting
-from ..work.statements import findings, kind, problem
+from ..work.statements import findings, kind, limit_words, problem
 from .triage_table import console
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def print_drive(
     """
     screen = console(WIDTH_WITHOUT_TERMINAL)
     verdict = case.verdict
-    # all lines are made before the first is printed: an error is shown instead of the drive
+    # All lines above the tables are made before the first is printed. So an error in them is shown
+    # instead of the drive. The rows of the tables are made later.
     lines = head(case)
     alerts = [*_alerts(verdict), *_last_readings(case, database.units)]
     if alerts:
@@ -100,14 +101,13 @@ def _wrapped(line: str, width: int) -> str:
     is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
     indent = DETAIL if is_detail else 2
     # Paths and commands are copied, so they are not broken.
-    lines = textwrap.wrap(
+    return textwrap.fill(
         line,
         width,
         subsequent_indent=' ' * indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return '\n'.join(lines)
 
 
 def _print_table(
@@ -140,10 +140,8 @@ def head(case: Case) -> list[str]:
     verdict = case.verdict
     identity = case.shown
     item = case.todo
-    words = [verdict.device.address, identity.model]
-    if identity.serial:
-        words.append(f'serial {identity.serial}')
-    words.append(verdict.state.name)
+    serial = f'serial {identity.serial}' if identity.serial else ''
+    words = (verdict.device.address, identity.model, serial, verdict.state.name)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
     reason = item.reason
     if verdict.problem:
@@ -231,12 +229,15 @@ def details(case: Case) -> list[str]:
         or 'none; only the metrics that do not depend on the model are read'
     )
     lines += [f'entry       {entry}', *_place(case.place)]
-    groups = case.use.depends if case.use else ()
-    for group in groups:
-        lines.append(f'in use by   {sentence(group.said, 300)}')
+    if case.use:
+        lines += [
+            f'in use by   {sentence(group.said, 300)}' for group in case.use.depends
+        ]
     now = verdict.read_at(time.time())
-    for metric, forecast in case.outlook.forecasts.items():
-        lines.append(f'wears out   {lasting(metric, forecast, now)}')
+    lines += [
+        f'wears out   {lasting(metric, forecast, now)}'
+        for metric, forecast in case.outlook.forecasts.items()
+    ]
     return lines
 
 
@@ -279,23 +280,13 @@ def _reading_rows(verdict: Verdict) -> Iterator[Cells]:
     for judgement in verdict.judgements:
         reading = judgement.reading
         state = judgement.state.name
-        limits = _limits(judgement)
+        limits = ', '.join(limit_words(judgement)) or 'none'
         if not reading.judged:
             state = '-'
             limits = 'not judged'
             if reading.unknown:
                 limits += f': {reading.unknown}'
         yield state, reading.metric, _value(reading), str(reading.source), limits
-
-
-def _limits(judgement: Judgement) -> str:
-    """Return the limits of a number: "warning 85, critical 95"; "none" without limits."""
-    words = []
-    if judgement.warning:
-        words.append(f'warning {judgement.warning}')
-    if judgement.critical:
-        words.append(f'critical {judgement.critical}')
-    return ', '.join(words) or 'none'
 
 
 def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Cells]:

@@ -80,16 +80,23 @@ def ids(cases: Sequence[Case]) -> Mapping[Device, str]:
     letters, digits and ._- become _, so that a key never needs quotes.
     """
     serials = {case.verdict.device: _serial(case) for case in cases}
-    times = Counter(serials.values())
-    return {device: _key(device, serial, times) for device, serial in serials.items()}
+    drives_with = Counter(serials.values())
+    return {
+        device: _key(device, serial, drives_with) for device, serial in serials.items()
+    }
 
 
-def _key(device: Device, serial: str, times: Counter[str]) -> str:
-    """Return the key of a drive. times: how many drives have each serial number."""
-    if serial and times[serial] == 1:
+def _key(device: Device, serial: str, drives_with: Counter[str]) -> str:
+    """Return the key of a drive: its serial number if no other drive has it, else its name, with
+    "device:" before a name that is also the serial number of a drive.
+
+    serial: '' if unknown. drives_with: serial number -> number of drives.
+    """
+    if serial and drives_with[serial] == 1:
         return serial
     name = _plain(device.name)
-    return f'device:{name}' if name in times else name
+    is_also_serial = name in drives_with
+    return f'device:{name}' if is_also_serial else name
 
 
 def _serial(case: Case) -> str:

@@ -109,8 +109,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
     usual = median(numbers)
-    of_year = [point for point in points if point[0] >= now - YEAR]
-    year_began, number_then = of_year[0]
+    year_began, number_then = next(point for point in points if point[0] >= now - YEAR)
     span = now - year_began
     rate: float = 0
     if span >= DAY:
@@ -136,14 +135,15 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _warm_since(points: Points, halfway: float) -> float:
-    """Return since when no number is below *halfway*: the time of the point after the last number
-    that is lower, or of the first point. The present number, which is the last, does not count.
+    """Return the time of the point that follows the last number below *halfway*. If no number is
+    below it, return the time of the first point. The last point is not compared: it is the present
+    number, and no point follows it.
     """
-    since = points[0][0]
-    for (_, before), (moment, _) in zip(points, points[1:]):
-        if before < halfway:
-            since = moment
-    return since
+    warm_since = points[0][0]
+    for (_, number), (next_time, _) in zip(points, points[1:]):
+        if number < halfway:
+            warm_since = next_time
+    return warm_since
 
 
 def _rises(points: Points) -> Points:

@@ -88,12 +88,15 @@ def first_line(
     room: int = 0,
 ) -> str:
     """Return the first line of output, without its state: the messages about the check, and what
-    _choices() says about the drives. Of these choices, it has the first with which the line fits
-    LONGEST_FIRST_LINE, else the last. If none fits, only the first two parts of each message stand
-    there, usually what is wrong and what to do.
+    _choices() says about the drives.
+
+    The whole messages are tried with each choice, then shortened messages with each choice, until
+    the line fits LONGEST_FIRST_LINE. If no line fits, the last one is returned: shortened messages
+    with the last choice. A shortened message has its first two parts: usually, what is wrong and
+    what to do.
 
     cases: in order of severity.
-    messages: determine the state of the check as a whole, or say why there are no drives.
+    messages: determine the state of the check as a whole, or state why there are no drives.
     milder: less severe messages. left_out: the message about files that are no reports.
     room: characters for the parts that have no bounds: a quarter each for the messages and *milder*,
     half for the alert of the drive; 0: nothing is cut.
@@ -120,37 +123,59 @@ def first_line(
 
 def _choices(cases: Sequence[Case], messages: Sequence[str]) -> list[tuple[str, str]]:
     """Return what a first line can say about the drives, the preferred choice first. Each choice is
-    a pair: the alert of the worst drive, and how many drives there are; '' for a part that is left
+    a pair: words about the worst drive, and how many drives there are; '' for a part that is left
     out.
 
-    messages: stand before it; with messages, there are shorter choices, too.
+    - no drives: both are ''
+    - all are OK: the most informative number of a drive, but '' with messages; and the long count
+    - a message already names the missing drives, and the worst drive is one: see
+      _choices_if_missing()
+    - else: the alert of the worst drive with the long count, then each form of the alert with the
+      short count; with messages, the last form has only the action
+
+    cases: in order of severity. messages: precede the choice in the line.
     """
     if not cases:
         return [('', '')]
     verdicts = [case.verdict for case in cases]
-    by_state = count(verdicts)  # "9 drives: 2 warning, 7 ok"
+    long_count = count(verdicts)  # "9 drives: 2 warning, 7 ok"
     if verdicts[0].state is State.OK:
         healthy = '' if messages else most_telling(verdicts)
-        return [(healthy, by_state)]
-    alerting = sum(verdict.state is not State.OK for verdict in verdicts)
-    # the state of a single drive is that of the line
-    numbers = f'{len(verdicts)} drives, {alerting} not ok' if len(verdicts) > 1 else ''
+        return [(healthy, long_count)]
+    alerting = [verdict for verdict in verdicts if verdict.state is not State.OK]
+    short_count = ''  # the state of a single drive is that of the line
+    if len(verdicts) > 1:
+        short_count = f'{len(verdicts)} drives, {len(alerting)} not ok'
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
 
     codes = [getattr(message, 'code', '') for message in messages]
     if 'drives-missing' in codes and cases[0].todo.action == actions.SEARCH:
-        # The worst drive is missing. That message says so, with what to do and a number of drives.
-        last = verdicts[0].last
-        finding = ''
-        if last and last.findings:
-            name = verdicts[0].device.name
-            finding = f'{name}: {last.findings[0].plain} when last read'
-        return [(finding, by_state), (finding, numbers), (finding, ''), ('', numbers)]
+        return _choices_if_missing(verdicts[0], long_count, short_count)
     texts = alerts(cases[0])
     if messages:
         texts.append(action_alone(cases[0]))
-    return [(texts[0], by_state), *((text, numbers) for text in texts)]
+    return [(texts[0], long_count), *((text, short_count) for text in texts)]
+
+
+def _choices_if_missing(
+    verdict: Verdict, long_count: str, short_count: str
+) -> list[tuple[str, str]]:
+    """Return the choices for a worst drive that is missing: what was found when it was last read,
+    '' if nothing was, and a count of drives. A message states that it is missing, and what to do.
+
+    The last choice has the count alone, because it is shorter than what was found.
+    """
+    finding = ''
+    last = verdict.last
+    if last and last.findings:
+        finding = f'{verdict.device.name}: {last.findings[0].plain} when last read'
+    return [
+        (finding, long_count),
+        (finding, short_count),
+        (finding, ''),
+        ('', short_count),
+    ]
 
 
 def render(
@@ -193,7 +218,8 @@ def state_and_reasons(
     ordered: Sequence[Case], whole: Whole
 ) -> tuple[State, list[str], str]:
     """Return the check's state, the messages about the whole check that determine this state, and
-    milder messages. Without drives, the first messages also say why there are none.
+    milder messages. If there are no such messages and no drives, the only one is why there are no
+    drives.
 
     ordered: drives in order of severity.
     """

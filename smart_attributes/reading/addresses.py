@@ -33,8 +33,6 @@ from .device_types import (
 # One slot, "0-7", or "[0-7,16]". A list needs no brackets if the type takes only one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
-# What ends the name of a type: "megaraid,6", "areca[1-2]", "sntasmedia/sat"
-_AFTER_NAME = r'[,/+\[\]]'
 
 # With all characters of udev's names under /dev/disk. No part may begin with a dot, as ".." does.
 _PATH = '/dev(?:/[A-Za-z0-9_:+=@-][A-Za-z0-9._:+=@-]*)+'
@@ -63,7 +61,6 @@ _NO_DRIVES = {
     'cpu',
     'snapshot',
 }
-_NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
@@ -94,9 +91,11 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the type ('' if none is given) and the path of an address; neither is checked.
+    """Return the type and the path of an address; neither is checked.
 
-    Raises UsageError if the address has no path, or no separator before it.
+    The type is '' if the address is only a path, or if only a blank, a comma or "_" is before the
+    path. Raises UsageError if the address has no path, if it has no separator before the path, or
+    if only "@" is before the path.
     """
     if not text.isascii() or not text.isprintable():
         raise UsageError(
@@ -114,9 +113,10 @@ def _split(text: str) -> tuple[str, str]:
     before_path = re.sub(r'^-d ?', '', text[: path.start()])
     if not before_path:
         return '', path[0]
+    has_only_at_sign = before_path == '@'
     # The original plugin took the other separators: "cciss,1_/dev/sg2".
     has_separator = before_path.endswith(('@', ',', ' ', '_'))
-    if before_path == '@' or not has_separator:
+    if has_only_at_sign or not has_separator:
         raise UsageError(
             f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0'
         )
@@ -149,7 +149,7 @@ def _check_path(path: str, text: str) -> None:
             '/dev/sda, with letters, digits and . _ : + = @ - only'
         )
     name = path.split('/')[2]
-    if name in _NO_DRIVES or name.startswith(_NO_DRIVE_FAMILIES):
+    if name in _NO_DRIVES or name.startswith(('tty', 'vcs', 'watchdog')):
         raise UsageError(
             f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda'
         )
@@ -185,7 +185,8 @@ def _entry(inner_type: str, text: str) -> DeviceType:
     inner_type: the type without a tunnel such as "sat+". text: the address as written, for the
     messages. Raises UsageError if the type is unknown, or if a check must not use it.
     """
-    name = re.split(_AFTER_NAME, inner_type)[0]
+    # Any of these signs ends the name: "megaraid,6", "areca[1-2]", "sntasmedia/sat".
+    name = re.split(r'[,/+\[\]]', inner_type)[0]
     if name in REFUSED:
         raise UsageError(
             f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}'
@@ -213,7 +214,7 @@ def _slots(entry: DeviceType, inner_type: str, text: str) -> tuple[list[str], bo
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}; '
-            'each capital letter is a number, or a range such as [0-7,16]'
+            'replace each capital letter with a number, or a range such as [0-7,16]'
         )
     written_slots = [slot for slot in match.groups() if slot is not None]
     choices = [
@@ -269,16 +270,19 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     forms: possible names of each item, from the shortest to one that is certainly unique.
     """
     longer_forms = list(forms)
+    # This takes the first form of each item, so the longer ones are left.
     names = list(map(next, longer_forms))
-    is_final = False
-    while not is_final:
-        is_final = True
-        bearers = Counter(names)  # before any of this round gets a longer name
-        for place, name in enumerate(names):
-            longer = next(longer_forms[place], '') if bearers[name] > 1 else ''
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        bearers = Counter(names)
+        shared = [place for place, name in enumerate(names) if bearers[name] > 1]
+        # Each item with a shared name gets its next form, if it has any left.
+        for place in shared:
+            longer = next(longer_forms[place], '')
             if longer:
                 names[place] = longer
-                is_final = False
+                has_changed = True
     return names
 
 
@@ -372,7 +376,6 @@ def slug(text: str) -> str:
 
 FOLDER = '/dev/disk/by-id'
 SLOTS = '/dev/disk/by-path'
-_WITHOUT_MODEL = ('wwn-', 'nvme-eui', 'nvme-nvme')  # beginnings of such names
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
@@ -383,8 +386,11 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
         names = os.listdir(folder)
     except OSError:
         return {}
-    # names with a model last, because the last name of a path stays
-    names.sort(key=lambda name: (not name.startswith(_WITHOUT_MODEL), name))
+    # The names with a model are last, because the last name of a path stays. Names that begin with
+    # these words have no model.
+    names.sort(
+        key=lambda name: (not name.startswith(('wwn-', 'nvme-eui', 'nvme-nvme')), name)
+    )
     return {os.path.realpath(os.path.join(folder, name)): name for name in names}
 
 
@@ -429,15 +435,12 @@ _PATHS = (
 )
 
 
-# Paths of drives; to compile the patterns above would take longer than the rest of the scan.
-_USUAL = ('/dev/sd', '/dev/nvme', '/dev/sg', '/dev/bus/')
-
-
 def of_path(path: str) -> str:
     """Return the type of a device without SMART, from its path: "an optical drive"; '' if the
     device may be a drive.
     """
-    if path.startswith(_USUAL):
+    # To compile the patterns would take longer than the rest of the scan.
+    if path.startswith(('/dev/sd', '/dev/nvme', '/dev/sg', '/dev/bus/')):
         return ''
     for pattern, kind in _PATHS:
         if re.fullmatch(pattern, path):

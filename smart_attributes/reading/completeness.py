@@ -52,8 +52,8 @@ _ALWAYS: Set[str] = frozenset()
 
 # Entries of `alternatives` for a log: a key of JSON, a line of text, or a mark that the drive does not
 # keep this log.
-NO_ERROR_LOG = 'error_logging_supported'
-NO_TEST_LOG = 'self_tests_supported'
+NO_ERROR_LOG = 'no ATA error log'
+NO_TEST_LOG = 'no ATA self-test log'
 NO_STATISTICS = 'no device statistics'
 NO_FARM_LOG = 'no FARM log'
 _TEST_LOG = {
@@ -89,7 +89,6 @@ _OPTIONAL_NVME = {
 IS_ALL = 'all without a message'  # a text with all data, and without messages on what is missing
 IS_TEXT = 'a text'  # any text, in contrast to JSON
 _INFORMATION = {'=== start of information section ==='}
-_WITH_SUPPORT = (7, 3)  # the first version of smartctl with "smart_support" in its JSON
 
 
 class Part(NamedTuple):
@@ -101,8 +100,8 @@ class Part(NamedTuple):
     holds: Callable[[Report], object]  # whether a report has the part
     # each of these keys, lines or marks is sufficient, too: "no FARM log"
     alternatives: Set[str] = frozenset()
-    # a text with one of these lines or marks had the part, so the part is cut if it is missing
-    headings: Set[str] = frozenset()
+    # If the part is missing, each of these lines or marks shows that the text had it, so it is cut.
+    cut_if: Set[str] = frozenset()
 
 
 def _has_nvme_log(report: Report) -> bool:
@@ -118,8 +117,8 @@ def _nvme_part(key: str) -> Part:
         key,
         TABLE,
         lambda report: key in report.nvme or not _has_nvme_log(report),
-        # each value is a row of the log, so any text without the value lost a row
-        headings={IS_TEXT},
+        # In text, smartctl prints a row for each value, so any text without the row lost it.
+        cut_if={IS_TEXT},
     )
 
 
@@ -129,7 +128,7 @@ def _counters_part(row: str) -> Part:
         _ERROR_LOGS,
         lambda report: f'{row}.total_uncorrected_errors' in report.scsi,
         _NO_COUNTERS,
-        headings={'error counter log'},
+        cut_if={'error counter log'},
     )
 
 
@@ -138,25 +137,26 @@ _ANY = (
         'the SMART health status',
         _ALWAYS,
         lambda report: report.smart_status is not None,
-        headings={IS_ALL},
+        cut_if={IS_ALL},
     ),
     Part(
         'the model',
         _ALWAYS,
         lambda report: report.identity.model,
-        headings=_INFORMATION,
+        cut_if=_INFORMATION,
     ),
     Part(
         'the firmware',
         _ALWAYS,
         lambda report: report.identity.firmware or not report.identity.model,
-        headings=_INFORMATION,
+        cut_if=_INFORMATION,
     ),
     Part('the FARM log', {'farm'}, lambda report: report.farm, {NO_FARM_LOG}),
     Part(
         'whether SMART is enabled',
         ALL | {'-i'},
-        lambda report: report.version < _WITH_SUPPORT,
+        # Before 7.3, smartctl's JSON has no "smart_support".
+        lambda report: report.version < (7, 3),
         {'smart_support', IS_TEXT},
     ),
 )
@@ -235,14 +235,14 @@ PARTS = {
         *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
     ),
 }
-"""The parts that a report must have, by protocol; _ANY if it names no protocol."""
+"""The parts that a report must have, by protocol; _ANY are those of a report that names no protocol."""
 
 
 def missing(
     report: Report, arguments: Set[str], present: Set[str]
 ) -> tuple[list[str], list[str]]:
     """Return the names of the parts that are absent from a report, and the names of the parts that
-    are cut: the text has their heading, but not their rows. Both lists begin with the worst.
+    are cut: the text shows that it had them. Both lists begin with the worst.
 
     arguments: of smartctl, as returned by arguments_of(). present: keys of a JSON report, or lines
     of a text report, and marks such as NO_ERROR_LOG and IS_TEXT.
@@ -253,7 +253,7 @@ def missing(
         is_requested = not part.arguments or part.arguments & arguments
         if not is_requested or part.holds(report) or part.alternatives & present:
             continue
-        if part.headings & present:
+        if part.cut_if & present:
             cut.append(part.name)
         else:
             lost.append(part.name)
@@ -282,17 +282,16 @@ def _short_options(word: str) -> tuple[list[str], str]:
     """Return the options in a word, and the value of the last one: "-Hdsat" -> ["-H", "-d"], "sat";
     '' if it has no value.
     """
+    letters = word[1:]  # without the hyphen
     options = []
-    for place, letter in enumerate(word[1:], start=2):
+    for place, letter in enumerate(letters):
         options.append('-' + letter)
         if letter not in _WITHOUT_VALUE:
-            return options, word[place:]
+            return options, letters[place + 1 :]
     return options, ''
 
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
-_SHOWN = 5  # maximum number of damaged places listed
-_STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
 # In a shape, this key lists the keys that are required; other keys may be absent. For what a key has
@@ -381,7 +380,10 @@ _SHAPE: Json = {
     'ata_smart_self_test_log': {'extended': _TESTS, 'standard': _TESTS},
     'ata_smart_data': {
         'self_test': {'status': {'value': byte_of}},
-        'capabilities': {NO_ERROR_LOG: bool, NO_TEST_LOG: bool},
+        'capabilities': {
+            'error_logging_supported': bool,
+            'self_tests_supported': bool,
+        },
     },
     'ata_log_directory': {'table': [{'address': byte_of}]},
     'nvme_smart_health_information_log': dict.fromkeys(content.NVME_KEYS, integer_of),
@@ -412,7 +414,7 @@ _SHAPE: Json = {
 # of the logs.
 _IN_TABLES = r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
 _OF_THRESHOLD = {'thresh', 'when_failed'}
-_COLUMNS = {'value', 'worst', 'thresh', 'when_failed'}
+_COLUMNS = _OF_THRESHOLD | {'value', 'worst'}
 
 
 def of_json(data: Json, report: Report, arguments: Set[str]) -> tuple[Coded, ...]:
@@ -448,10 +450,10 @@ def sentences(
     *, unread: Sequence[str], damaged: Sequence[str], lost: Sequence[str]
 ) -> tuple[Coded, ...]:
     """Return up to three sentences: on parts of tables that cannot be read, on other damaged data, and
-    on missing data.
+    on missing data. Each names the first five places.
     """
     return tuple(
-        Coded(code, f'{begin}: {listed(places, _SHOWN)}')
+        Coded(code, f'{begin}: {listed(places, 5)}')
         for code, begin, places in (
             (UNREAD, 'damaged in the report', unread),
             ('values-damaged', 'damaged in the report', damaged),
@@ -515,11 +517,13 @@ def _present(data: Json) -> set[str]:
     """
     present = set(data)
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
-    for key in (NO_ERROR_LOG, NO_TEST_LOG):
-        if capabilities.get(key) is False:
-            present.add(key)
+    if capabilities.get('error_logging_supported') is False:
+        present.add(NO_ERROR_LOG)
+    if capabilities.get('self_tests_supported') is False:
+        present.add(NO_TEST_LOG)
     logs = objects_of(data, 'ata_log_directory', 'table')
-    if logs and all(log.get('address') != _STATISTICS_LOG for log in logs):
+    # The address of the device statistics is 4. Source: ACS-4, table A.2
+    if logs and all(log.get('address') != 4 for log in logs):
         present.add(NO_STATISTICS)
     if object_of(data, content.FARM_LOG).get('supported') is False:
         present.add(NO_FARM_LOG)

@@ -32,9 +32,6 @@ DIGITS = 10  # longest number in a record; a longer one is damaged
 NODES = '/sys/dev'
 # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
 BUS = '/dev/bus/'
-# The numbers of these types do not select a drive, only an access method of a bridge, or a
-# namespace.
-_NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
 # CLOCK_BOOTTIME exists only on Linux. FreeBSD's monotonic clock begins at boot, too:
 # clock_gettime(2).
 _CLOCK = getattr(time, 'CLOCK_BOOTTIME', time.CLOCK_MONOTONIC)
@@ -184,21 +181,24 @@ def _started(pid: int) -> float:
 
 
 def drive_name(command: Command) -> str:
-    """Return the file name for the drive that a command reads, or "scan".
+    """Return the file name for the drive that a command reads; "scan" for smartctl's scan.
 
     This is the drive's name in sysfs ("0:0:0:0", "nvme0"). For a drive behind a controller, it is
     the type, the number and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know
     the path, the path is the name.
     """
-    *options, path = command
-    device_type = options[-1] if '-d' in options else ''  # the last option
-    if not path.startswith('/'):  # "--scan"
+    *options, path = command  # "smartctl … -d TYPE PATH", or "smartctl … --scan"
+    if not path.startswith('/'):
         return path.lstrip('-')
-    # Only a drive behind a controller is named by its number: "megaraid,6".
-    kind, _, arguments = device_type.rpartition('+')[2].partition(',')
+    device_type = options[-1] if '-d' in options else ''
+    # "sat+megaraid,6" -> "megaraid,6" -> "megaraid" and "6"
+    _, _, inner_type = device_type.rpartition('+')
+    kind, _, arguments = inner_type.partition(',')
     numbers = [word for word in arguments.split(',') if word[:1].isdigit()]
     place = _place(path)
-    if not numbers or kind in _NO_SLOTS:
+    # The numbers of these types do not select a drive, only an access method of a bridge, or a
+    # namespace.
+    if not numbers or kind in ('sat', 'nvme', 'sntjmicron'):
         return _file_name(place)
     if path.startswith(BUS):
         place = f'host{path[len(BUS) :]}'
@@ -222,14 +222,17 @@ def _place(path: str) -> str:
         )
     except OSError:
         return os.path.realpath(path)
-    # "…/0000:01:00.0/nvme/nvme0/nvme0n1"
-    nvme = node.partition('/nvme/')[2]
-    if nvme:
-        return nvme.partition('/')[0]
-    # "…/target0:0:0/0:0:0:0/block/sda/sda1", "…/0:0:0:0/scsi_generic/sg0", "…/virtual/block/md0"
-    drive = node.partition('/block/')[0].partition('/scsi_generic/')[0]
-    is_virtual = drive.endswith('/virtual')  # several disks are in this folder
-    return os.path.basename(node if is_virtual else drive)
+    # "…/0000:01:00.0/nvme/nvme0/nvme0n1" -> "nvme0/nvme0n1"
+    _, _, below_nvme = node.partition('/nvme/')
+    if below_nvme:
+        return below_nvme.split('/')[0]
+    # "…/0:0:0:0/block/sda/sda1" and "…/0:0:0:0/scsi_generic/sg0" -> "…/0:0:0:0"
+    above_block, _, _ = node.partition('/block/')
+    drive, _, _ = above_block.partition('/scsi_generic/')
+    if drive.endswith('/virtual'):
+        # "…/virtual/block/md0": several disks share this folder, so the disk is named.
+        return os.path.basename(node)
+    return os.path.basename(drive)
 
 
 def _file_name(words: str) -> str:

@@ -107,7 +107,7 @@ CAUSES = (
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
         'cannot be read: the wrapper given with -p changes arguments',
-        'make it pass them unchanged',
+        'make the wrapper pass all arguments unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -157,7 +157,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH, with a number for each capital letter before @',
+        f'use its drives instead: {QUOTE}@PATH; before @, replace each capital letter with a number',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',

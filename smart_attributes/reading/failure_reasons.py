@@ -232,7 +232,7 @@ def without_attributes() -> DriveError:
         'smart-data-empty',
         'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them, or the '
         'drive is failing',
-        f'{NEEDS_TYPE}; or, if it reports none with any type, {EXCLUDE}',
+        f'{NEEDS_TYPE}; if no type makes it report attributes, {EXCLUDE}',
     )
 
 

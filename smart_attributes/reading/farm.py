@@ -158,13 +158,16 @@ def answered(stdout: bytes) -> Farm:
 
 
 def _complaint(data: Json) -> str:
-    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps
-    no such log.
+    """Return why smartctl could not read the log: its first error, or else its exit status.
+
+    Return '' if this error says that the log is not supported, or if there is no error and the exit
+    status is 0: the disk keeps no such log.
     """
     for severity, text in messages_in(data):
         if severity == 'error':
-            is_unsupported = 'not supported' in text
-            return '' if is_unsupported else f'smartctl reports "{clean(text)}"'
+            if 'not supported' in text:
+                return ''
+            return f'smartctl reports "{clean(text)}"'
     status = integer_at(data, 'smartctl.exit_status')
     return f'smartctl ended with exit status {status}' if status else ''
 
@@ -185,11 +188,12 @@ def marked_if_foreign(farm: Farm | None, serial: str) -> Farm | None:
     None for None.
 
     The log of a SAS drive has the drive's and then the board's serial number. A masked number
-    counts as equal.
+    contradicts no number.
     """
     if farm is None:
         return None
-    # '' for a masked number, which every other one contains
     own = serial_key(serial)
     logged = serial_key(farm.serial)
-    return farm._replace(is_foreign=logged not in own and own not in logged)
+    # The key of a masked number is '', which every text contains.
+    is_own = logged in own or own in logged
+    return farm._replace(is_foreign=not is_own)

@@ -72,7 +72,6 @@ HARMLESS_FLAGS = (
 
 FLAGS = (SCAN_OPTION, NOSUDO_OPTION, HARMLESS_FLAGS)
 WITH_VALUE = (DEVICE_OPTION, SMARTCTL_OPTION, STATE_DIR_OPTION, HARMLESS)
-_PLAIN_TYPES = ('', 'sat', 'scsi', 'nvme')  # without vendor commands
 
 
 def start(argv: list[str], runner: Runner) -> None:
@@ -91,18 +90,23 @@ def start(argv: list[str], runner: Runner) -> None:
 
 
 def _option_values(argv: list[str]) -> OptionValues | None:
-    """Return the values of each option of a command line; None if in doubt."""
+    """Return the values of each option of a command line; '' for an option without a value.
+
+    Return None if in doubt: a word is not a known option, or an option has a value but takes none.
+    """
     values: OptionValues = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, equals_sign, value = word.partition('=')
-        option = _spellings(name)
-        takes_value = option in WITH_VALUE
-        if not option or (equals_sign and not takes_value):
+        spellings = _spellings(name)
+        if not spellings:
             return None
-        if takes_value and not equals_sign:
-            value = next(words, '')
-        values.setdefault(option, []).append(value)
+        if spellings in WITH_VALUE:
+            if not equals_sign:
+                value = next(words, '')
+        elif equals_sign:
+            return None
+        values.setdefault(spellings, []).append(value)
     return values
 
 
@@ -128,7 +132,9 @@ def _commands(values: OptionValues) -> list[Command]:
     devices = []
     for address in values.get(DEVICE_OPTION, ()):
         device_type, _, path = address.rpartition('@')
-        if device_type not in _PLAIN_TYPES or not _is_plain_path(path):
+        # For these types, smartctl sends no vendor commands.
+        is_plain_type = device_type in ('', 'sat', 'scsi', 'nvme')
+        if not is_plain_type or not _is_plain_path(path):
             return []
         devices.append((device_type, path))
     prefix = _prefix(values)

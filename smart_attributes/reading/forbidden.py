@@ -49,15 +49,17 @@ def may_forbid(text: str, model: str) -> bool:
     """Return whether the shipped database may forbid to read drives of this model, by the first
     word of the model.
 
-    In the formatted file, the "models" of an advisory stand before its "read", so the last "models"
-    before each "read" that forbids are those of the same advisory.
+    Return False for an unknown model ('') or a missing database (''). In the formatted file, the
+    "models" of an advisory are before its "read", so the last "models" before each "read" that
+    forbids are those of the same advisory.
     """
-    word = model.partition(' ')[0]
+    word, _, _ = model.partition(' ')
     if not word:
         return False
-    *parts, _ = text.split('"read": false')  # each ends with an advisory that forbids
+    # Each part ends where an advisory forbids to read; what is behind the last one is left out.
+    *parts, _ = text.split('"read": false')
     for part in parts:
-        models = part[part.rfind('"models"') :]
+        _, _, models = part.rpartition('"models"')
         if word in models:
             return True
     return False

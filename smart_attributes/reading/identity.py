@@ -5,28 +5,36 @@ from functools import lru_cache
 
 from ..model import Identity
 
-# How far the identities that were read at two addresses agree: they are two drives or did not say
-# what they are; the serial number or the WWN is equal, and the other one not known; both are equal.
+# How far two identities agree; see agreement().
 NONE, WEAK, STRONG = range(3)
 
 
 def agreement(first: Identity, second: Identity) -> int:
-    """Return how far two identities agree: NONE, WEAK or STRONG."""
+    """Return how far two identities agree: STRONG, WEAK or NONE.
+
+    STRONG: the serial numbers and the WWNs are equal. WEAK: the WWNs are equal, and a serial number
+    is not known; or the models and the serial numbers are equal, and a WWN is not known or an NVMe
+    drive has several. NONE: a model, a serial number or a WWN differs, or too little is known.
+    """
     if first.model != second.model and not _models_agree(first.model, second.model):
         return NONE  # two models with one WWN are a manufacturer's mistake
     first_serial = serial_key(first.serial)
     second_serial = serial_key(second.serial)
     if first_serial and second_serial and first_serial != second_serial:
         return NONE
-    have_one_serial = bool(first_serial and first_serial == second_serial)
+    have_equal_serials = first_serial and first_serial == second_serial
     first_wwn = wwn_key(first.wwn)
     second_wwn = wwn_key(second.wwn)
     if first_wwn and first_wwn == second_wwn:
-        return STRONG if have_one_serial else WEAK
+        return STRONG if have_equal_serials else WEAK
+    have_different_wwns = first_wwn and second_wwn
     # An NVMe drive has a WWN for each namespace, but only one health log.
-    if first_wwn and second_wwn and 'NVMe' not in (first.protocol, second.protocol):
+    if have_different_wwns and 'NVMe' not in (first.protocol, second.protocol):
         return NONE
-    return WEAK if have_one_serial and first.model and second.model else NONE
+    # Two vendors can use one serial number, and an unknown model agrees with any other.
+    if have_equal_serials and first.model and second.model:
+        return WEAK
+    return NONE
 
 
 def is_same_drive(first: Identity, second: Identity) -> bool:

@@ -32,10 +32,8 @@ class Table(NamedTuple):
     row: Kind
 
 
-_NEVER = r'(?!)'  # a pattern that matches no line
-
-
-def _kind(begins: str, is_whole: Callable[[str], object], rest: str = _NEVER) -> Kind:
+def _kind(begins: str, is_whole: Callable[[str], object], rest: str = r'(?!)') -> Kind:
+    """Return a kind from its patterns; by default, *rest* matches no line."""
     return Kind(re.compile(begins), is_whole, re.compile(rest))
 
 
@@ -63,7 +61,6 @@ _COLUMNS = re.compile(
     rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(.*)'
 )
 _ROW = r'(?:\d{1,3}|0x[0-9a-f]{2})\s+'
-_STRICT_ROW = re.compile(rf'{_ROW}[A-Za-z]\S*(?: \S+)?\s+{_FLAGS}\s')
 _HEADLINE = re.compile(
     r'ID#\s*ATTRIBUTE_NAME\s+FLAGS?\s+VALUE\s+WORST\s+THRESH\s+'
     r'(?:TYPE\s+UPDATED\s+WHEN_FAILED|FAIL)\s+RAW_VALUE'
@@ -100,7 +97,6 @@ _ATTRIBUTES = Table(
 
 _WORDS = r'[A-Za-z(=][^:]*$|\d\) ==|[-\d]+$'
 _STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row, _WORDS)
-_CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
 _COUNTERS = _kind(
     r'(?:read|write|verify):',
     lambda line: pysmart.COUNTERS_ROW.fullmatch(_value(line)),
@@ -110,7 +106,8 @@ _TABLES = (
     Table(_kind(r'Page\s+Offset|Offset\s+Size', _always), _STATISTIC),
     Table(
         _kind(r'(?:fast \||Errors Corrected by|ECC\s+rereads)', _always, r'[a-z|\[(]'),
-        _COUNTERS._replace(begins=_CUT_COUNTERS),
+        # a row whose end was cut
+        _COUNTERS._replace(begins=re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')),
     ),
     Table(
         _kind(r'ER (?:-- )?ST', _always, r'[-= ]+$'),
@@ -133,7 +130,10 @@ _TABLES = (
 )
 # Registers of an error, with the number of the block at their end.
 _LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
-_CLEAR_ROW = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
+# A row that is certainly one of attributes, even outside of their table.
+_CLEAR_ROW = _ATTRIBUTES.row._replace(
+    begins=re.compile(rf'{_ROW}[A-Za-z]\S*(?: \S+)?\s+{_FLAGS}\s')
+)
 # Lines that are known by their beginning, wherever they stand.
 _ROWS = (
     _COUNTERS,
@@ -173,9 +173,8 @@ _FORMS = {
     'critical warning': r'0x[0-9a-f]{2}',
     **{label.lower(): _COUNT + '|-' for label in NVME_LOG},
 }
-# the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]"
-_BRACKETS = r'\[|asc'
 _LEAST = 12  # letters of a label that was cut
+_TOP = 15  # rows of attributes whose order can identify a controller
 
 # What begins a line of its own, whatever stands before it.
 _BEGINNING = re.compile(
@@ -222,11 +221,14 @@ class _Page:
         self._last_kind: Kind | None = None
         # the table whose rows may follow
         self._table: Table | None = None
-        # whether rows of attributes may follow; also below an empty line, which ends _table
-        self._is_in_attributes = False
+        # Whether rows of attributes may follow. An empty line ends _table, but not this: a pasted
+        # table of attributes may have empty lines.
+        self._may_attributes_follow = False
 
     def add(self, line: str) -> None:
-        """Add a line, or join it to the last line if it is the rest of that line."""
+        """Add a line, or join it to the last line if it is the rest of that line. Leave it out if
+        it repeats the last line, and this is a row, a heading or has a known label.
+        """
         last_kind = self._last_kind
         if last_kind and line == self.lines[-1]:  # doubled
             return
@@ -238,14 +240,13 @@ class _Page:
         self.close_line()
         self.lines.append(line)
         self._last_kind = kind
+        if kind is _CLEAR_ROW and not self._may_attributes_follow:
+            self.rows_outside.append(line)
         if table:
-            self._table = table
-            self._is_in_attributes = table is _ATTRIBUTES
+            self._enter(table)
         elif kind is _CLEAR_ROW:
-            if not self._is_in_attributes:
-                self.rows_outside.append(line)
-            self._table = _ATTRIBUTES
-            self._is_in_attributes = True
+            # Without the heading of the table, its first clear row begins it.
+            self._enter(_ATTRIBUTES)
         elif not kind:
             self._leave_table(line)
 
@@ -256,9 +257,14 @@ class _Page:
         if kind and (len(line) > LONGEST_LINE or not kind.is_whole(line)):
             self.unread.append(line)
 
+    def _enter(self, table: Table) -> None:
+        """Make this the table whose rows may follow."""
+        self._table = table
+        self._may_attributes_follow = table is _ATTRIBUTES
+
     def _leave_table(self, line: str) -> None:
         """End the table at a line that is not a row; a fragment of a row does not end it, but is
-        noted.
+        noted. An empty line ends it, but rows of attributes may still follow.
         """
         fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
         if self._table and fragment.search(line):
@@ -266,7 +272,7 @@ class _Page:
             return
         self._table = None
         if line:
-            self._is_in_attributes = False
+            self._may_attributes_follow = False
 
 
 def _table_of(line: str) -> Table | None:
@@ -304,23 +310,27 @@ def _labelled(line: str) -> Kind | None:
     has_separator = ':' in line or ' = ' in line
     if has_separator and label in _FORMS:
         form = _FORMS[label]
-        return _kind('', lambda whole: re.fullmatch(form, _value(whole)), _BRACKETS)
+        # the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]"
+        return _kind('', lambda whole: re.fullmatch(form, _value(whole)), r'\[|asc')
     if _is_cut(label, value):
         return _kind('', lambda whole: False)
     return None
 
 
 def _is_cut(part: str, value: str) -> bool:
-    """Return whether *part* is a label in _FORMS that lost its beginning, and has a value of its
-    form, or that lost its end, and with it the value.
+    """Return whether *part* is what is left of a label in _FORMS: its end, with a value of its
+    form, or its beginning, without a value.
 
     "grown defect list", "0" -> True; "elements in grown", '' -> True
     """
     for label, form in _FORMS.items():
+        # This label is not cut, but another one may begin with it.
+        if part == label:
+            continue
         lost_beginning = len(part) > 2 and label.endswith(part)
         if lost_beginning and re.fullmatch(form, value):
             return True
-        lost_end = len(part) >= _LEAST and label.startswith(part) and part != label
+        lost_end = len(part) >= _LEAST and label.startswith(part)
         if lost_end and not value:
             return True
     return False
@@ -344,21 +354,23 @@ def is_shifted(ids: Sequence[int]) -> bool:
     """Return whether the IDs at the top of the attribute table show that two rows are swapped, or
     that a row took the place of another one.
 
-    The order of these rows can identify a controller.
     1, 9, 5, 197: 9 and 5 are swapped
     1, 248, 12, 197, 9: 248 took the place of 9
     """
-    # the rows whose IDs are lower than those of the rows above them
+    # the IDs that are lower than those of the rows above them
     late = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
-    # four rows, one below the other; the second may be the one that stands too early
-    windows = zip(bounded[:15], bounded[1:], bounded[2:], bounded[3:])
-    for first, second, third, fourth in windows:
-        if first < third < second < fourth:  # 1, 9, 5, 197
+    # The IDs of four rows, one below the other. The second is examined: it may be too high for its
+    # place.
+    for above, examined, below, after in zip(
+        bounded[:_TOP], bounded[1:], bounded[2:], bounded[3:]
+    ):
+        # 1, 9, 5, 197: the examined 9 belongs below the 5.
+        if above < below < examined < after:
             return True
-        for row in late:
-            if first < row < third < second:  # 1, 248, 12, and 9 further below
-                return True
+        # 1, 248, 12, and 9 further below: the 9 belongs in the place of the examined 248.
+        if any(above < row < below < examined for row in late):
+            return True
     return False
 
 

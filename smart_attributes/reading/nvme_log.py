@@ -47,29 +47,31 @@ def controller(device: Device) -> str:
 def _controller_of(name: str, namespace: str) -> str:
     """Return the path of the controller of a namespace, from sysfs; '' if it has several.
 
+    If sysfs does not know the namespace nvme0n1, "/dev/nvme0" is returned.
     name, namespace: the parts of its name: "nvme0" and "n1". Source: Linux, drivers/nvme/host/multipath.c.
     """
-    folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
-    parent = os.path.basename(folder)
-    # without such a link, realpath() returns the path itself
-    if parent == 'device':
+    link = f'{system.ROOT}/sys/class/block/{name}{namespace}/device'
+    if not os.path.islink(link):
         return f'/dev/{name}'
+    folder = os.path.realpath(link)
+    target = os.path.basename(folder)
     is_controller = re.compile('nvme[0-9]+').fullmatch
-    if is_controller(parent):
-        return f'/dev/{parent}'
-    # of a subsystem, to which several controllers may belong
+    if is_controller(target):
+        return f'/dev/{target}'
+    # The folder is that of a subsystem, to which several controllers may belong.
     controllers = list(filter(is_controller, system.names_in(folder)))
     return f'/dev/{controllers[0]}' if len(controllers) == 1 else ''
 
 
 def page_of(answer: Answer, number: str) -> LogPage | None:
-    """Return the page in the answer of smartctl, or why the page is missing; None if no page was
-    requested.
+    """Return the page in the answer of smartctl, or why the page is missing; None if smartctl was
+    not started, so no page was requested.
     """
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
     if answer.outcome == 'overflow':
         return LogPage(number, status=UNREAD)
+    # The outcome is "not started", "too late", "met" or "busy".
     if answer.outcome != 'done':
         return None
     if answer.status:
@@ -92,8 +94,9 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
         fault = 'the JSON is damaged'
     except ValueError as error:
         fault = str(error)
-    why = f'the dump that smartctl printed is unusable: {fault}'
-    return Coded('vendor-log-unread', why)
+    return Coded(
+        'vendor-log-unread', f'the dump that smartctl printed is unusable: {fault}'
+    )
 
 
 def _bytes(lines: Sequence[str], number: str) -> bytes:

@@ -23,9 +23,8 @@ _BASE64 = re.compile(
     r'(?:^[ \t>]*[A-Za-z0-9+/]{60,}[ \t]*\n)+[ \t>]*[A-Za-z0-9+/]*={0,2}', re.MULTILINE
 )
 _SIGNS = ('smartctl', 'SMART', 'ATTRIBUTE_NAME')
-# "=3D" is an equals sign of quoted-printable, and "=" at the end of a line is a soft line break.
+# "=3D" is an equals sign of quoted-printable.
 _QUOTED_PRINTABLE = re.compile(r'=(?:3D|20|09|C2=A0|E2=80)')
-_SOFT_BREAK = re.compile(r'(?<=[^=\s])=\n')
 _ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 
@@ -38,20 +37,24 @@ def _decoded(text: str) -> str:
         import quopri
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
-    text = _SOFT_BREAK.sub('', text)  # some programs decode all but these
+    # "=" at the end of a line is a soft line break; some programs decode all but these.
+    text = re.sub(r'(?<=[^=\s])=\n', '', text)
     return _without_escapes(text)
 
 
 def _without_escapes(text: str) -> str:
-    """Return the text in a JSON string; a text is one if most of its ends of lines are escaped.
+    """Return the text in a JSON string.
 
-    A text with more lines than any report stays as it is.
+    A text counts as a JSON string if most of its ends of lines are escaped. Another text, or one
+    with more lines than any report, is returned unchanged.
     """
-    is_string = text.count('\n') < text.count('\\n') < 2 * MOST_LINES
-    if not is_string:
+    escaped_ends = text.count('\\n')
+    is_string = escaped_ends > text.count('\n')
+    if not is_string or escaped_ends >= 2 * MOST_LINES:
         return text
     text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
-    # the end of the string, found before the quotes within it lose their backslashes
+    # The string ends at '",' or '"}', so the line ends there, too. Quotes within the string are not
+    # meant; they still have their backslashes.
     text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)
     return re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
 
@@ -95,7 +98,6 @@ _MARKUP = (
     (r'\\(?=[^\w\s])|\\(?=_)|\*\*', ''),
     (r'(?m)(?:<[-=]+|\u2190).*$', ''),  # "<-- look at this"
 )
-_UNREADABLE = ('\u00e2\u20ac', '\u00c2\u00a0')  # UTF-8 that was read as Windows-1252
 
 
 def _without_markup(text: str) -> str:
@@ -103,7 +105,8 @@ def _without_markup(text: str) -> str:
 
     Raises NotAReport if there are too many lines.
     """
-    if any(sign in text for sign in _UNREADABLE):
+    # UTF-8 that was read as Windows-1252
+    if '\u00e2\u20ac' in text or '\u00c2\u00a0' in text:
         text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
     for pattern, replacement in _BREAKS:
         text = re.sub(pattern, replacement, text)
@@ -130,7 +133,9 @@ _CHARACTERS = str.maketrans(
         **dict.fromkeys(
             '\u00a0\u202f\u2002\u2003\u2007\u2008\u2009\u200a\u3000\t', ' '
         ),
-        **dict.fromkeys('\u2010\u2011\u2012\u2013\u2015\u2212\ufe58\ufe63\uff0d', '-'),
+        **dict.fromkeys(
+            '\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d', '-'
+        ),
         **dict.fromkeys('\u2018\u2019\u02bc\u00b4', "'"),
         **dict.fromkeys('\u201c\u201d\u201e\u00ab\u00bb', '"'),
         **dict.fromkeys('\u2502\u2503\u2551\uff5c', '|'),
@@ -140,14 +145,15 @@ _CHARACTERS = str.maketrans(
         '\u2026': '...',
     }
 )
-# An editor made it of "--", which stands within flags and between the registers of an error.
+# A long dash that an editor made of "--", which is within flags and between the registers of an
+# error.
 _LONG_DASH = re.compile(
     '(?<=\\S)\u2014|\u2014(?=\\S)|(?<=[0-9a-f]{2} )\u2014(?= [0-9a-f]{2} )'
 )
 
 
 def _plain_characters(text: str) -> str:
-    return _LONG_DASH.sub('--', text).replace('\u2014', '-').translate(_CHARACTERS)
+    return _LONG_DASH.sub('--', text).translate(_CHARACTERS)
 
 
 # --- marks before and behind the lines ----------------------------------------------------
@@ -164,8 +170,6 @@ _ANCHORED = re.compile(rf'^(.{{0,80}}?)(?<![A-Za-z])(?:{_ANCHORS})')
 _ANCHORED_ROW = re.compile(
     r'^(.{0,80}?)(?:\b\d{1,3} +[A-Z][\w/-]+ +(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]) )'
 )
-_NUMBER = re.compile(r'\d+')
-_COUNTER = re.compile(r'(\d+)[^\w#]*')  # a prefix that is only a number: of the line
 _LARGEST_STEP = 3  # between the numbers of two lines; those between them may be lost
 _QUOTES = re.compile(r'^[ ]*(?:>[> ]*|\|(?=[ ]|$))+')
 
@@ -205,7 +209,7 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], last_number: int) -> s
 
 def _line_number(mark: str) -> int | None:
     """Return the number in a mark such as "12:"; None if a mark has anything else."""
-    number = _COUNTER.fullmatch(mark.strip())
+    number = re.fullmatch(r'(\d+)[^\w#]*', mark.strip())
     return int(number[1]) if number else None
 
 
@@ -220,7 +224,7 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     for line in lines:
         match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
         if match:
-            words = _NUMBER.sub('0', match[1]).split()
+            words = re.sub(r'\d+', '0', match[1]).split()
             marks[' '.join(words)] += 1
     # half of these lines, but no more than three
     least_count = min(3, (sum(marks.values()) + 1) // 2)
@@ -249,13 +253,16 @@ def _unframed(line: str) -> str:
     quotes = _QUOTES.match(line)
     mark = quotes[0] if quotes else ''
     bare = line[len(mark) :].rstrip(' |\\')
-    # lines of smartctl itself have fewer of these signs
+    # smartctl's own lines have at most three " | " and five ";"
     has_columns = bare.count(' | ') > 3 or bare.count(';') > 5
-    if '|' in mark or has_columns:
-        if not bare.strip('-+|:=. '):  # the line between two rows of the frame
-            return ''
-        bare = ' '.join(re.sub('[|;]', ' ', bare).split())
-    return bare.strip(' `')
+    is_framed = '|' in mark or has_columns
+    if not is_framed:
+        return bare.strip(' `')
+    is_rule = not bare.strip('-+|:=. ')  # "|----+------|", between two rows
+    if is_rule:
+        return ''
+    words = re.sub('[|;]', ' ', bare).split()
+    return ' '.join(words).strip(' `')
 
 
 def plain_lines(text: str) -> list[str]:
@@ -268,11 +275,17 @@ def plain_lines(text: str) -> list[str]:
 
 
 def _single_spaced(lines: list[str]) -> list[str]:
-    """Return the lines without every second one, if it is empty between nearly all lines."""
+    """Return the lines of a double-spaced text without every second one; other lines unchanged.
+
+    A text is double-spaced if it has at least six lines that are not empty, and if at most a fifth
+    of them are directly above such a line.
+    """
     text = '\n'.join(lines)
-    full = sum(map(bool, lines))
-    adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))  # full lines below each other
-    if full >= 6 and adjacent <= full / 5:
+    line_count = sum(map(bool, lines))
+    # the line breaks that are not next to another line break
+    single_breaks = re.findall(r'(?<!\n)\n(?!\n)', text)
+    is_double_spaced = line_count >= 6 and len(single_breaks) <= line_count / 5
+    if is_double_spaced:
         return text.replace('\n\n', '\n').split('\n')
     return lines
 
@@ -287,6 +300,9 @@ _BEGINS = re.compile(
 def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines after joining those that were broken at a column, within words and numbers
     as well.
+
+    If one line is certainly broken, the longest lines are as wide as the terminal was. Then each of
+    them is joined to the next line, unless that begins as a line of its own.
     """
     width = max(map(len, lines))
     has_broken_line = any(
@@ -296,13 +312,13 @@ def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     if not has_broken_line:
         return lines
     joined: list[str] = []
-    is_below_full_line = False
+    is_previous_full = False
     for line in lines:
-        if is_below_full_line and not _BEGINS.match(line):
+        if is_previous_full and not _BEGINS.match(line):
             joined[-1] += line
         else:
             joined.append(line)
-        is_below_full_line = len(line) == width
+        is_previous_full = len(line) == width
     return joined
 
 
@@ -310,11 +326,11 @@ def _is_broken(line: str, following: str, later: str) -> bool:
     """Return whether a line of the full width ends within a word or a number that goes on in the
     following line. later: the line after that.
 
-    Then both lines are a whole row, but not with a blank between them:
-    "9 Power_On_Hours 0x0032 100 100 000 Old_age Alw", "ays - 8211"
+    True if the two lines are a whole row when they are joined directly, but not when a blank is put
+    between them: "9 Power_On_Hours 0x0032 100 100 000 Old_age Alw", "ays - 8211"
 
-    Not so if the following line can be the rest of another row, which lost all but its ID:
-    "5 Reallocated_Sector_Ct ... - 1", "9", "12 Power_Cycle_Count ... - 80"
+    False if the following line is a number that can be the ID of a damaged row between its
+    neighbours: "5 Reallocated_Sector_Ct ... - 1", "9", "12 Power_Cycle_Count ... - 80"
     """
     row = _QUOTES.sub('', line).lstrip()
     rest = following.rstrip()
@@ -322,8 +338,8 @@ def _is_broken(line: str, following: str, later: str) -> bool:
         return False
     if joined_rows.is_whole(f'{row} {rest}'):
         return False
-    is_lone_id = rest.isdigit() and _id(row) < int(rest) < _id(later)
-    return not is_lone_id
+    can_be_id = rest.isdigit() and _id(row) < int(rest) < _id(later)
+    return not can_be_id
 
 
 def _id(line: str) -> int:

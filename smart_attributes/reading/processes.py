@@ -44,8 +44,6 @@ SIGKILL = 9
 SIGPIPE = 13
 SIGTERM = 15
 
-_LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-
 
 class _Process:
     """A running smartctl, and its output so far."""
@@ -155,10 +153,6 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     return pid
 
 
-def _print(text: str, status: int) -> None:
-    print(text, end='')
-
-
 class Runner:
     """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
@@ -170,7 +164,9 @@ class Runner:
         self._locks: Waiting | None = None
         self.later: list[Callable[[], object]] = []  # work to do after the output
         # prints the output of a check, to which an exit status belongs
-        self.conclude: Callable[[str, int], object] = _print
+        self.conclude: Callable[[str, int], object] = lambda text, _: print(
+            text, end=''
+        )
         # For a command that must wait: the smartctl of another check that is reading the drive, and
         # when the command began to wait, as a value of time.monotonic().
         self._readers: dict[Command, Earlier] = {}
@@ -290,7 +286,13 @@ class Runner:
                     continue
                 refusal = self._busy(command, drive_timeout)
             except OSError as error:
-                if self._active and error.errno in _LATER:
+                is_exhausted = error.errno in (
+                    errno.EMFILE,
+                    errno.ENFILE,
+                    errno.EAGAIN,
+                    errno.ENOMEM,
+                )
+                if self._active and is_exhausted:
                     # no descriptors or processes are left: wait for others to end
                     break
                 refusal = _not_started(command, error.strerror or str(error))
@@ -356,7 +358,7 @@ class Runner:
                 process.output[stream].extend(chunk)
 
     def _shut(self, process: _Process, descriptor: int) -> None:
-        """Close a pipe of a process."""
+        """Close a pipe of a process, and record the time, because the process may be ending."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
         del self._by_descriptor[descriptor], process.streams[descriptor]
@@ -427,8 +429,9 @@ def _kill_if_late(process: _Process) -> bool:
         return False
     if since_sigterm > 2 * GRACE or is_behind_sudo(process.command):
         return True
-    # forgotten if it may not be killed, otherwise once it has ended
-    return not process.signal(SIGKILL)
+    # A process that may be killed is forgotten later, when it has ended.
+    may_be_killed = process.signal(SIGKILL)
+    return not may_be_killed
 
 
 def _answer(process: _Process, outcome: str, reason: str) -> Answer:

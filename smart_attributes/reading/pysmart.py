@@ -272,12 +272,12 @@ def lines_by_kind(text: str) -> Lines:
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
-        error = ERROR.match(line)
         # The registers of an error have no label, so they are looked for only below its head.
-        if not error and lines.errors and lines.errors[-1].re is ERROR:
-            error = REGISTERS.match(line)
-        if error:
-            lines.errors.append(error)
+        is_below_head = lines.errors and lines.errors[-1].re is ERROR
+        registers = REGISTERS.match(line) if is_below_head else None
+        error_line = ERROR.match(line) or registers
+        if error_line:
+            lines.errors.append(error_line)
         elif line[0].isdigit() or line[0] == '#':
             _add_row(line, lines)
         else:
@@ -333,5 +333,7 @@ def is_row(line: str) -> bool:
     """Return whether a line of the statistics, self-tests or errors is a valid row, or has no
     content.
     """
-    patterns = (_SCSI_TEST, _ATA_TEST, _STATISTIC, ERROR, _NOTHING)
-    return any(pattern.match(line) for pattern in patterns)
+    return any(
+        pattern.match(line)
+        for pattern in (_SCSI_TEST, _ATA_TEST, _STATISTIC, ERROR, _NOTHING)
+    )

@@ -32,7 +32,6 @@ from .smartctl_calls import ENVIRONMENT, program
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
 _SHOWN = 200  # maximum length of a quoted error message
-_FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 
 
 class System(NamedTuple):
@@ -57,7 +56,7 @@ def names_in(folder: str) -> list[str]:
 
 def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> str:
     """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be
-    read.
+    read. Of a longer file, the first *limit* bytes are returned.
 
     Only a regular file is read, and links are not followed, so no device or pipe can delay the
     caller.
@@ -68,10 +67,12 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return unread
             content = b''
-            page = os.read(file, limit)
-            while page:  # /proc returns a long file in several
-                content += page
+            while len(content) < limit:
+                # /proc returns a long file in several pages.
                 page = os.read(file, limit - len(content))
+                if not page:  # the end of the file
+                    break
+                content += page
         finally:
             os.close(file)
     except (OSError, ValueError):
@@ -303,7 +304,9 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
 
 
 def output(
-    command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT
+    command: tuple[str, ...],
+    folders: str = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin',
+    time_limit: float = TIME_LIMIT,
 ) -> tuple[str, str]:
     """Return (output of a command, ''), or ('', clause that says why the output is missing).
 

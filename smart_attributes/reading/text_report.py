@@ -65,10 +65,6 @@ _TEXT_SIGNS = re.compile(
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Codes of errors about data that is missing, although it may be in rows that cannot be read.
 _NO_DATA = ('smart-data-empty', 'report-without-data')
-_ERROR_LOGS = (
-    'smart error log version',
-    'smart extended comprehensive error log version',
-)
 
 
 def parse_report(data: bytes) -> Report:
@@ -179,8 +175,10 @@ def _problem(
         is_disabled=lines.last.get('smart support is') == 'Disabled',
         is_table_asked='-a' in arguments,
     )
-    if problem or content.has_smart_data(report):
+    if problem:
         return problem
+    if content.has_smart_data(report):
+        return None
     has_heading = any(label.startswith('=== start of ') for label in fields)
     if not report.version and not has_heading:
         return no_report(text)
@@ -281,12 +279,11 @@ def _smart_status(fields: Fields) -> tuple[bool | None, str]:
 
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
-    page = column_number(row['page'])
     flags = (row['flags'] or '').replace('-', '')
     if row['normalized']:
         flags = flags or 'N'
     statistic = Statistic(int(row['number']), row['name'].strip(), flags)
-    return (page, int(row['offset'], 16)), statistic
+    return (column_number(row['page']), int(row['offset'], 16)), statistic
 
 
 def _pending_defects(lines: Lines) -> int | None:
@@ -299,17 +296,21 @@ def _pending_defects(lines: Lines) -> int | None:
 
 
 def _error_count(fields: Fields) -> int | None:
-    """Return how many errors the drive has ever logged, or None if no log was read."""
-    printed = [
-        fields[label]
+    """Return how many errors the drive has ever logged: the higher one of the printed counts, or 0
+    if a log has no errors; None if no log was read.
+    """
+    counts = [
+        leading(fields[label])
         for label in ('ata error count', 'device error count')
         if label in fields and 'invalid' not in fields[label]
     ]
-    has_log = any(label in fields for label in _ERROR_LOGS)
-    if has_log and not printed and 'no errors logged' in fields:
-        return 0
-    counts = map(leading, printed)
-    return max((count for count in counts if count is not None), default=None)
+    if counts:
+        return max((count for count in counts if count is not None), default=None)
+    has_log = (
+        'smart error log version' in fields
+        or 'smart extended comprehensive error log version' in fields
+    )
+    return 0 if has_log and 'no errors logged' in fields else None
 
 
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
@@ -339,17 +340,13 @@ def _nvme_error(row: re.Match[str]) -> NvmeError:
 
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
-    """Return the self-test log of any protocol, newest first."""
+    """Return the self-test log of any protocol, newest first; if it has no entry, an entry for the
+    last self-test if it failed.
+    """
     # pySMART needs two blanks between columns, which pasted reports lose, and does not know the
     # NVMe headline of 7.4.
     tests = []
-    previous = 0
-    for row in lines.scsi_tests or lines.nvme_tests or lines.ata_tests:
-        # only rows of ATA have a number
-        number = int(row.groupdict().get('number', previous + 1))
-        if number <= previous:
-            break  # the standard log, all of whose entries are in the extended one above
-        previous = number
+    for row in lines.scsi_tests or lines.nvme_tests or _of_first_log(lines.ata_tests):
         status = row['status'].replace('-->', '').strip()
         passed = content.self_test_passed(status)
         tests.append(SelfTest(row['kind'], status, passed, leading(row['hours'])))
@@ -358,6 +355,20 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     printed = value_of(lines.fields, 'self-test execution status')
     byte = re.match(r'\(\s*(\d{1,3})\)', printed)
     return content.last_self_test(int(byte[1]) if byte else None)
+
+
+def _of_first_log(rows: pysmart.Rows) -> Iterator[re.Match[str]]:
+    """Yield the rows of the first ATA self-test log; each log counts its rows from 1.
+
+    If smartctl printed two logs, the first is the extended one, which has all entries of both.
+    """
+    previous = 0
+    for row in rows:
+        number = int(row['number'])
+        if number <= previous:
+            return
+        previous = number
+        yield row
 
 
 def _offline(lines: Lines) -> int | None:

@@ -73,24 +73,18 @@ def array(name: str, devices: Devices) -> Group | None:
     """
     folder = f'{devices.system.sys}/block/{name}/md'
     used = devices.used.get(name, ())
-    # Members and doubts are read first: if the other files exist after that, the array has not been
-    # stopped in between.
+    # Members and doubts are read first. An array that is stopped before that has no members. If it
+    # is stopped after that, the next files cannot be read, so its redundancy is unknown.
     action = text_of(f'{folder}/sync_action')
     doubted = tuple(doubts.of_array(_reader_of(folder), is_swap=used == ('swap',)))
     members = _members(name, action, devices)
     level = text_of(f'{folder}/level')
     layout = text_of(f'{folder}/layout')
     slots = min(_number(text_of(f'{folder}/raid_disks')) or 0, MOST_MEMBERS)
-    unknown = _why_unknown(
-        level=level,
-        action=action,
-        state=text_of(f'{folder}/array_state'),
-        slots=slots,
-        layout=layout,
-    )
-    metadata = text_of(f'{folder}/metadata_version')
-    # a container has "external:imsm", an array in a container "external:/md127/0"
-    is_container = re.match('external:(?!/)', metadata)
+    state = text_of(f'{folder}/array_state')
+    unknown = _why_unknown(level, action, state, slots, layout)
+    # A container has "external:imsm", an array in a container "external:/md127/0".
+    is_container = re.match('external:(?!/)', text_of(f'{folder}/metadata_version'))
     if is_container or not members:
         return None
     if level in _NEED_ALL_SLOTS and not unknown:
@@ -128,8 +122,11 @@ def _reader_of(folder: str) -> Callable[[str], str]:
 
 def md_members(array: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
-    names = names_in(f'{devices.system.sys}/block/{array}/md')
-    return [name[4:] for name in names if name.startswith('dev-')]
+    return [
+        name[4:]
+        for name in names_in(f'{devices.system.sys}/block/{array}/md')
+        if name.startswith('dev-')
+    ]
 
 
 def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -> str:
@@ -191,22 +188,27 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _missing(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a missing member for each empty slot without a faulty device. md takes the slot from a
-    faulty device, so each of these without a slot stands for one of the empty slots.
+    """Return a missing member for each empty slot, except for the slots that faulty devices had.
+
+    md takes the slot from a faulty device and does not show which slot it was. So the first empty
+    slots count as those of the faulty devices without a slot, one for each device.
     """
     filled = {member.slot for member in members}
     empty = [slot for slot in range(slots) if slot not in filled]
-    faulty = [
+    faulty_without_slot = [
         member for member in members if member.state == 'faulty' and member.slot is None
     ]
-    return [Member('', 'missing', slot) for slot in empty[len(faulty) :]]
+    return [Member('', 'missing', slot) for slot in empty[len(faulty_without_slot) :]]
 
 
 def with_removed(
     group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices
 ) -> Group:
-    """Return an array, completed with removed devices that still have the array's UUID; each takes
-    the place of a missing member without a name. notes: udev's, by device.
+    """Return an array, completed with removed devices that still have the array's UUID, as missing
+    members; unchanged if its UUID is not known.
+
+    Each removed device takes the place of a missing member without a name. If there are fewer such
+    members, the further devices are added nevertheless. notes: udev's, by device.
     """
     uuid = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
     if not uuid:
@@ -221,10 +223,11 @@ def with_removed(
         if is_of_md and has_uuid and disks_of_members.isdisjoint(member.on):
             removed.append(member)
     nameless = [member for member in group.members if not member.name]
-    replaced = nameless[: len(removed)]
-    # members without a name differ in their slots, so "in" finds only the replaced ones
-    rest = [member for member in group.members if member not in replaced]
-    return group._replace(members=(*rest, *removed))
+    still_nameless = nameless[len(removed) :]
+    kept = [
+        member for member in group.members if member.name or member in still_nameless
+    ]
+    return group._replace(members=(*kept, *removed))
 
 
 def _number(text: str) -> int | None:
@@ -259,10 +262,9 @@ _PROFILES = {
 
 def file_systems(devices: Devices) -> list[Group]:
     """Return each mounted btrfs file system."""
-    names = names_in(f'{devices.system.sys}/fs/btrfs')
     return [
         _file_system(name, devices)
-        for name in names
+        for name in names_in(f'{devices.system.sys}/fs/btrfs')
         if re.fullmatch('[0-9a-f-]{36}', name)
     ]
 
@@ -321,25 +323,28 @@ def _further_missing(entries: Sequence[str], members: Sequence[Member]) -> int:
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata, several during a conversion; none if some
-    cannot be read.
+    """Return the profiles that hold data or metadata: several during a conversion, and none if some
+    of them cannot be read.
     """
     is_mixed = os.path.isdir(f'{folder}/allocation/mixed')
     kinds = ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system')
     used: set[str] = set()
     for kind in kinds:
         space = f'{folder}/allocation/{kind}'
-        # An unknown profile is a folder, too; the other files are facts about the space.
+        # Each folder is a profile, and the files are facts about the space. A profile that this
+        # version does not know is recognized by the files in its folder.
         profiles = [
             name
             for name in names_in(space)
             if name in _PROFILES or names_in(f'{space}/{name}')
         ]
+        # A space without profiles has 0 bytes, unless its profiles cannot be read.
         if not profiles and text_of(f'{space}/total_bytes') != '0':
             return set()
-        used.update(
-            name for name in profiles if text_of(f'{space}/{name}/used_bytes') != '0'
-        )
+        for profile in profiles:
+            # If this file cannot be read, the profile counts as used.
+            if text_of(f'{space}/{profile}/used_bytes') != '0':
+                used.add(profile)
     return used
 
 

@@ -32,8 +32,8 @@ class ToolDrive(NamedTuple):
     # an entry of "tools" in controllers.json, with the "program" that was run
     tool: Json
     fields: Mapping[str, str]  # "key" is unique
-    pci: str = ''  # address of its controller, as the tool writes it; '': not printed
-    is_of_only_controller: bool = False  # the tool reports no other controller
+    pci: str  # address of its controller, as the tool writes it; '': not printed
+    is_of_only_controller: bool  # the tool reports no other controller
 
 
 def slot(fields: Mapping[str, str], tool: Json) -> Place:
@@ -82,16 +82,19 @@ def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether this machine has only one controller for drives of a type, such as "megaraid";
     False without such drives.
     """
-    # the hosts, or the paths, of the drives' controllers
-    with_drives = set()
+    # the number of the controller's host, or the device path if the host is not known
+    controllers_with_drives = set()
     for verdict in verdicts:
         if type_of(verdict) == name:
             host = linux.host_of(verdict.device)
-            with_drives.add(verdict.device.path if host is None else str(host))
+            controllers_with_drives.add(
+                verdict.device.path if host is None else str(host)
+            )
+    # Controllers without drives have a host, too. Where /sys shows no hosts, only the controllers
+    # with drives count.
     drivers = device_types.CONTROLLERS[name].drivers
-    # also of controllers without drives; none where /sys shows no hosts
-    hosts = sum(driver in drivers for driver in linux.hosts().values())
-    return len(with_drives) == 1 and hosts <= 1
+    hosts = [driver for driver in linux.hosts().values() if driver in drivers]
+    return len(controllers_with_drives) == 1 and len(hosts) <= 1
 
 
 def type_of(verdict: Verdict) -> str:
@@ -145,11 +148,17 @@ def _is_same_number(drive: ToolDrive, verdict: Verdict) -> bool | None:
 
 
 def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
-    """Return whether the PCI addresses of the controllers are equal; None if one is not known."""
+    """Return whether the tool and Linux report the same PCI address for the controller; None if one
+    of them reports no address.
+    """
     host = linux.host_of(verdict.device)
-    of_drive = '' if host is None else linux.pci_address(host)
-    of_tool = _pci(drive.pci)
-    return of_tool == of_drive if of_tool and of_drive else None
+    if host is None:
+        return None
+    tool_address = _pci(drive.pci)
+    system_address = linux.pci_address(host)
+    if tool_address and system_address:
+        return tool_address == system_address
+    return None
 
 
 def _pci(text: str) -> str:

@@ -59,7 +59,7 @@ class Volume(NamedTuple):
     @property
     def drives(self) -> list[Fields]:
         """Return the drives of all spans."""
-        return [drive for drives in self.spans.values() for drive in drives]
+        return list(chain(*self.spans.values()))
 
     @property
     def state(self) -> str | None:
@@ -102,20 +102,25 @@ def tool_drives(
 def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     """Return the drives in the rows.
 
-    A drive occurs once for each volume or array that contains it: with the facts about the drive
-    from all rows, and those about this use.
+    A drive occurs once for each array that its rows name, and once if some name no array. Each
+    time, it has the facts about the drive from all of its rows, and the facts about this use.
     """
     # "aside": the device is not a drive, but an enclosure, for example
     of_drives = [
         row for row in rows if row['kind'] in ('part', 'drive') and 'aside' not in row
     ]
-    by_identity: dict[object, Fields] = {}
-    # one dict for each drive; it is complete only after the last row
-    facts_of_rows = [_facts(row, by_identity) for row in of_drives]
+    numbered = list(zip(of_drives, _drive_numbers(of_drives)))
+    # number of a drive -> the facts about it from all rows
+    facts_of: dict[int, Fields] = {}
+    for row, number in numbered:
+        row_facts = {key: row[key] for key in row if key not in ('kind', *_OF_USE)}
+        add(facts_of.setdefault(number, {}), row_facts)
+    # array (None: the row names none) and number of a drive -> the drive in this array
     drives: dict[object, Fields] = {}
-    for row, facts in zip(of_drives, facts_of_rows):
-        use = (row.get('where'), id(facts))
+    for row, number in numbered:
+        use = (row.get('where'), number)
         if use not in drives:
+            facts = facts_of[number]
             drives[use] = {
                 **facts,
                 'is': _state(facts, tool),
@@ -125,24 +130,32 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     return [*drives.values()]
 
 
-def _facts(row: Fields, by_identity: dict[object, Fields]) -> Fields:
-    """Return the dict with the facts about the drive of a row, after adding those of the row.
+def _drive_numbers(rows: Sequence[Fields]) -> list[int]:
+    """Return for each row the number of its drive: the index of the first row about this drive.
 
-    Rows of the same drive share this dict. They have the same controller, and the same place or
-    serial number; a row with neither is of the same drive only as an equal row.
-
-    by_identity: such as ("0", "place", "32:9") -> the dict of this drive. New identities are added.
+    Rows about the same drive have the same controller, and the same place or serial number. A row
+    with neither place nor serial number is about the same drive only as an equal row. If a row has
+    the place of one drive and the serial number of another, it is about the drive in this place,
+    and the serial number counts as that of this drive from then on.
     """
-    controller = row.get('controller', '')
-    keys = [key for key in ('place', 'serial') if key in row]
-    identities: list[object] = [(controller, key, row[key]) for key in keys]
-    identities = identities or [tuple(row.items())]
-    # the place comes first, also if the serial number is that of another drive
-    drives = [by_identity[name] for name in identities if name in by_identity]
-    facts = drives[0] if drives else {}
-    by_identity.update(dict.fromkeys(identities, facts))
-    add(facts, {key: row[key] for key in row if key not in ('kind', *_OF_USE)})
-    return facts
+    # such as ("0", "place", "32:9") -> the number of this drive
+    by_identity: dict[object, int] = {}
+    numbers = []
+    for index, row in enumerate(rows):
+        identities: list[object] = [
+            (row.get('controller'), key, row[key])
+            for key in ('place', 'serial')
+            if key in row
+        ]
+        if not identities:
+            identities = [tuple(row.items())]
+        # the number by the place comes first
+        earlier = (by_identity[name] for name in identities if name in by_identity)
+        number = next(earlier, index)
+        for identity in identities:
+            by_identity[identity] = number
+        numbers.append(number)
+    return numbers
 
 
 def _name(drive: Fields) -> str:
@@ -187,26 +200,30 @@ def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
 def _volume(
     fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json
 ) -> Volume:
-    """Return a volume with its drives. fields: the facts from its rows. rows, drives: all of the
-    tool; for the fields of a drive, see Volume.
+    """Return a volume with the drives of its array, and the spares for this array or for all; with
+    no drives if its array is unknown.
+
+    fields: the facts from its rows; the troubles of its array and controller are added to them.
+    rows, drives: all of the tool; for the fields of a drive, see Volume.
     """
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     # places of drives that a spare has replaced; such a drive counts as a spare
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
+    in_arrays = {drive['key'] for drive in drives if 'where' in drive}
     spans: dict[str, list[Fields]] = {}
     spares = []
-    array = fields.get('where', '')
     for drive in drives:
         is_failed_spare = drive['is'] == ''
         if is_failed_spare or drive.get('controller') != controller:
             continue
+        is_in_array = 'where' in drive and drive['where'] == fields.get('where')
         if drive['is'] == 'spare' or drive.get('place') in replaced:
-            # a spare that names no array is for all arrays
-            if drive.get('where', array) == array:
+            # a spare of which no row names an array is for all arrays
+            if is_in_array or drive['key'] not in in_arrays:
                 spares.append(drive)
-        elif drive.get('where') == array:
+        elif is_in_array:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     return Volume(tool, fields, spans, spares)
 
@@ -300,9 +317,8 @@ def _members(volume: Volume, span: str) -> list[Member]:
     """Return the members of a span, also those that the tool does not list."""
     drives = volume.spans[span]
     listed = [_member(drive, slot) for slot, drive in enumerate(drives)]
-    unlisted = min(_unlisted(volume, span), MOST_MEMBERS)
-    slots = range(len(drives), len(drives) + unlisted)
-    return [*listed, *(Member('', 'missing', slot) for slot in slots)]
+    unlisted = range(len(drives), _drives_in_span(volume, span))[:MOST_MEMBERS]
+    return [*listed, *(Member('', 'missing', slot) for slot in unlisted)]
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
@@ -321,21 +337,15 @@ def _member(drive: Fields, slot: int | None) -> Member:
     )
 
 
-def _unlisted(volume: Volume, span: str) -> int:
-    """Return how many drives of a listed span the tool does not list, at least; negative if it
-    lists too many.
-    """
-    listed = len(volume.spans[span])
-    return _drives_in_span(volume, listed) - listed
-
-
-def _drives_in_span(volume: Volume, listed: int) -> int:
-    """Return the number of drives that a span has, at least. listed: those that the tool lists.
+def _drives_in_span(volume: Volume, span: str) -> int:
+    """Return how many drives a listed span has, at least; fewer than the tool lists if it lists too
+    many.
 
     Of RAID 50 with 2 spans of 4 drives, a tool reports "total" 8, or "count" 4 and "depth" 2. If it
     lists both spans, each has 4 drives; a tool that shows no spans lists all 8 drives in one span.
     """
     fields = volume.fields
+    listed = len(volume.spans[span])
     spans = len(volume.spans)
     if 'total' in fields:
         return int(fields['total']) // spans
@@ -352,10 +362,9 @@ def _level(volume: Volume, span: str) -> str:
     """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit
     the drives.
     """
-    unlisted = _unlisted(volume, span)
-    if unlisted < 0:
+    drives = _drives_in_span(volume, span)
+    if drives < len(volume.spans[span]):
         return ''
-    drives = len(volume.spans[span]) + unlisted
     entry = _entry(volume)
     if 'beyond' in entry and drives > entry['most']:
         # some tools report RAID 10 as RAID 1 with more than two drives
@@ -366,14 +375,17 @@ def _level(volume: Volume, span: str) -> str:
 
 
 def _entry(volume: Volume) -> Json:
-    """Return the entry of a volume's level, or of its spans' level, in controllers.json; {} for an
-    unknown level.
+    """Return the entry of a volume's level in controllers.json; {} for an unknown level.
+
+    For a volume with several spans, this is the entry for the level of one span: of RAID 1 if the
+    volume is RAID 10.
     """
     printed = volume.fields.get('level', '')
     level = volume.tool.get('levels', {}).get(printed, printed)
     entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', level.lower()), {})
-    if len(volume.spans) > 1:
-        return _LEVELS.get(entry.get('span', ''), entry)
+    # A level without "span", such as RAID 0, is also the level of its spans.
+    if len(volume.spans) > 1 and 'span' in entry:
+        return _LEVELS[entry['span']]
     return entry
 
 
@@ -420,38 +432,46 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     that complete "storcli64 reports ...".
     """
     fields = volume.fields
-    tool = volume.tool
-    spans = volume.spans
-    state = clean(fields.get('state', 'none'))
+    printed_state = clean(fields.get('state', 'none'))
     level = clean(fields.get('level', 'none'))
     task = clean(fields.get('activity', 'none'))
-    states = {drive['is'] for drive in volume.drives}
+    drive_states = {drive['is'] for drive in volume.drives}
     activity = _activity(volume)
     if activity in _UNREADY:
         yield f'a running {activity}, so this volume is not redundant yet'
     if volume.state is None:
-        yield f'the unknown state {state}'
-    if 'activity' in fields and meaning(tool['activity_is'], task) is None:
+        yield f'the unknown state {printed_state}'
+    if 'activity' in fields and meaning(volume.tool['activity_is'], task) is None:
         yield f'the unknown activity {task}'
-    has_known_levels = all(_level(volume, span) for span in spans)
+    has_known_levels = all(_level(volume, span) for span in volume.spans)
     if not has_known_levels or not _has_all_spans(volume):
         yield f'the level {level} with {len(volume.drives)} drives'
-    if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
+    if not drive_states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
-    has_unlisted = any(_unlisted(volume, span) for span in spans)
-    has_all_drives = states == {'in_sync'} and not has_unlisted
+    are_all_listed = all(
+        _drives_in_span(volume, span) == len(drives)
+        for span, drives in volume.spans.items()
+    )
+    has_all_drives = drive_states == {'in_sync'} and are_all_listed
     is_whole = volume.state == 'whole'
     is_wrongly_whole = is_whole and (not has_all_drives or 'trouble' in fields)
-    is_wrongly_degraded = not is_whole and has_all_drives
-    if is_wrongly_whole or is_wrongly_degraded:
-        yield f'the volume as {state}, which contradicts the states of its drives'
+    # the volume is degraded or failed, but has not lost a drive
+    is_wrongly_incomplete = not is_whole and has_all_drives
+    if is_wrongly_whole or is_wrongly_incomplete:
+        yield f'the volume as {printed_state}, which contradicts the states of its drives'
 
 
 def _has_all_spans(volume: Volume) -> bool:
-    """Return whether the tool lists as many spans as it reports, each with a number; True for a
-    single span, which may stand for several.
+    """Return whether the tool lists all spans of a volume, each with a number.
+
+    True for a single span, which may stand for several. If the tool does not report how many spans
+    there are, those that it lists count as all.
     """
-    spans = len(volume.spans)
-    if spans == 1:
+    listed = len(volume.spans)
+    if listed == 1:
         return True
-    return '' not in volume.spans and int(volume.fields.get('depth', spans)) == spans
+    # '' stands for drives without the number of their span
+    if '' in volume.spans:
+        return False
+    # "depth" is the number of spans
+    return 'depth' not in volume.fields or int(volume.fields['depth']) == listed

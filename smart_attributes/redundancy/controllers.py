@@ -50,16 +50,19 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    slots = {drive.fields['key']: slot(drive.fields, drive.tool) for drive in of_tools}
-    drives = _matched(of_tools, located)
+    slots = {
+        tool_drive.fields['key']: slot(tool_drive.fields, tool_drive.tool)
+        for tool_drive in of_tools
+    }
+    located_by_key = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     in_volumes: set[str] = set()  # disks of drives, as in Place.disks
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            if member['key'] in drives:
-                in_volumes.update(drives[member['key']].place.disks)
+            if member['key'] in located_by_key:
+                in_volumes.update(located_by_key[member['key']].place.disks)
     of_volumes = [
-        _on_disks(group, slots, drives)
+        _on_disks(group, slots, located_by_key)
         for group in _placed(volumes, in_volumes, system)
     ]
     # address of a drive -> why nothing is known about it if it is in no volume
@@ -79,7 +82,8 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
         places=tuple(
-            (drive.verdict.device.address, slots[key]) for key, drive in drives.items()
+            (drive.verdict.device.address, slots[key])
+            for key, drive in located_by_key.items()
         ),
     )
 
@@ -101,28 +105,31 @@ def _on_disks(
     """Return the group of a volume, on the disks of its drives.
 
     Member.on holds the key of a drive. The disks of the drive replace it, and its name and slot
-    become the name of the member. A span, which is a group, and an unlisted drive, which has no
-    key, stay as they are. slots, drives: by key; drives of this run.
+    become the name of the member. If the drive is not one of this run, only its slot becomes the
+    name. A span, which is a group, and an unlisted drive, which has no key, stay as they are.
+    slots: by key. drives: those of this run, by key.
     """
     members = []
     for member in group.members:
         key = ''.join(member.on)  # one at most
-        name = slots[key].bay if key in slots else ''
-        on = member.on
+        bay = slots[key].bay if key in slots else ''
         if key in drives:
-            name = called(drives[key].verdict.device.name, name)
-            on = drives[key].place.disks or on
+            name = called(drives[key].verdict.device.name, bay)
+            on = drives[key].place.disks or member.on
+        else:
+            name = bay
+            on = member.on
         members.append(member._replace(name=clean(name) or member.name, on=on))
     return group._replace(members=tuple(members))
 
 
 def _placed(
-    volumes: Sequence[Volume], of_drives: Collection[str], system: System
+    volumes: Sequence[Volume], drive_disks: Collection[str], system: System
 ) -> Iterator[Group]:
     """Yield the groups of the volumes. The id of a volume that the kernel has as a disk is the name
     of this disk, "sda", so that the groups that use the disk are built on the volume.
 
-    of_drives: the disks of the drives in volumes, none of which is a volume.
+    drive_disks: the disks of the drives in volumes. Such a disk is a drive, never a volume.
     """
     paths = [volume.fields.get('device', '') for volume in volumes]
     devices = [os.path.basename(path.replace('/cciss/', '/cciss!')) for path in paths]
@@ -130,7 +137,7 @@ def _placed(
         whole, *spans = groups(volume)
         is_disk = device and os.path.isdir(f'{system.sys}/block/{device}')
         # a name that a tool prints twice is not certain
-        if is_disk and devices.count(device) == 1 and device not in of_drives:
+        if is_disk and devices.count(device) == 1 and device not in drive_disks:
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 
@@ -222,8 +229,9 @@ def _notes(families: Mapping[str, Family]) -> Iterator[Coded]:
 def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     """Return the rows from all outputs of a tool, and why some are missing, or ''.
 
-    After a failure, no further command is run. The "more" commands only add facts, so their failure
-    is no reason.
+    After a failure, no further command is run. The "more" commands only add facts about drives, so
+    nothing counts as missing if one fails. No command for a further controller is skipped then,
+    because only tools that report all controllers at once have "more" commands.
     """
     numbers, why_no_numbers = _numbers(tool)
     if why_no_numbers:

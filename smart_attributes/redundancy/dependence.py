@@ -166,7 +166,8 @@ def unexamined(
     """
     may_lack = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, may_lack) for drive in located]
-    # machine() returns "copy first" for drives that have disks, whatever their names, and no group
+    # machine() returns "copy first" for a drive that has disks, but no group. The real disks may be
+    # unknown, so each drive gets a fake disk, which has the name of the drive.
     placed = [
         _placed(drive, (drive.verdict.device.name,))
         for drive in judged
@@ -333,18 +334,20 @@ def groups(devices: Devices) -> list[Group]:
     titles = {
         name: block_devices.title(volume) or name for name, volume in volumes.items()
     }
-    devices = devices._replace(
+    with_all_uses = devices._replace(
         inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
     )
-    file_systems = arrays.file_systems(devices)
+    file_systems = arrays.file_systems(with_all_uses)
     of_btrfs = {
         name
         for group in file_systems
         for name in arrays.btrfs_members(group.id, devices)
     }
     # a mount point of btrfs is that of the file system, not of one of its devices
-    used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
-    devices = devices._replace(used=used)
+    used = {
+        name: use for name, use in with_all_uses.used.items() if name not in of_btrfs
+    }
+    with_own_uses = with_all_uses._replace(used=used)
     md_arrays = _in_order(
         name
         for name in devices.names
@@ -356,18 +359,18 @@ def groups(devices: Devices) -> list[Group]:
         *(volume.slaves for volume in volumes.values()),
         *stacked.values(),
     )
-    claims = partitions.claims(members, devices)
-    inactive, unlisted = lvm_backup.read(volumes, devices)
+    claims = partitions.claims(members, with_own_uses)
+    inactive, unlisted = lvm_backup.read(volumes, with_own_uses)
     in_use = [
-        *_md_groups(md_arrays, claims, devices),
-        *_volume_groups(volumes, claims, devices, unlisted=unlisted),
-        *(_other(name, slaves, devices) for name, slaves in stacked.items()),
+        *_md_groups(md_arrays, claims, with_own_uses),
+        *_volume_groups(volumes, claims, with_own_uses, unlisted),
+        *(_other(name, slaves, with_own_uses) for name, slaves in stacked.items()),
         *file_systems,
         *inactive,
     ]
-    not_lost = _without_lost(claims, in_use, devices)
+    not_lost = _without_lost(claims, in_use, with_own_uses)
     ids = {group.id for group in in_use}
-    return _ordered([*in_use, *partitions.groups(not_lost, ids, devices)])
+    return _ordered([*in_use, *partitions.groups(not_lost, ids, with_own_uses)])
 
 
 def _md_groups(

@@ -60,15 +60,16 @@ def of_array(read: ReadFile, is_swap: bool) -> Iterator[str]:
 def _may_have_data_in_journal(read: ReadFile) -> bool:
     """Return whether a journal may have data that no member has yet.
 
-    journal_mode ("[write-through] write-back") is absent in raid1 and raid10, and empty without a
-    working journal. Whether the array needs one is then in consistency_policy, which old kernels
-    lack.
+    An array with a working journal shows the journal's mode: "[write-through] write-back". If it
+    shows none, consistency_policy decides: with the policy "journal", or one that this version does
+    not know, the array may need a journal. Old kernels lack this file: the answer is then False.
     """
     mode = read('journal_mode')
+    # raid1 and raid10 lack this file, and it is empty without a working journal.
     if mode not in ('', UNREAD):
         return '[write-through]' not in mode
-    policies_without_journal = ('bitmap', 'resync', 'ppl', UNREAD)
-    return read('consistency_policy') not in policies_without_journal
+    has_no_journal = read('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
+    return not has_no_journal
 
 
 def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:

@@ -66,8 +66,8 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        'it is not fully known which arrays, pools and volumes use the drives, and which can be '
-        f'replaced ({why}); to see what is stuck, run: dmesg -T',
+        'it is not fully known which arrays, pools and volumes use the drives, and which drives '
+        f'can be replaced ({why}); to see what is stuck, run: dmesg -T',
     )
 
 

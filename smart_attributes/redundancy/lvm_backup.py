@@ -147,12 +147,12 @@ def _backups(system: System) -> dict[str, Backup]:
 
 def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     """Return the kernel names of the physical volumes below active volumes of a volume group, by
-    their ids. The key '' means that udev has no id of at least one of them.
+    their ids. Those that are gone are left out. The key '' has one of which udev has no id.
     """
     slaves = {slave for volume in volumes.values() for slave in volume.slaves}
     names = {}
     for name in sorted(slaves.difference(volumes)):
-        if devices.below(name):  # it is not gone
+        if name in devices.names or name in devices.parts:
             uuid = udev_notes(name, devices).get('ID_FS_UUID', '')
             names[uuid.replace('-', '')] = name
     return names
@@ -170,11 +170,11 @@ def _groups(
         for slot, area in enumerate(areas):
             member = devices.member(names.get(backup.devices[area], ''), slot=slot)
             members.append(member._replace(detail='not active'))
-        # a mirror or RAID has no areas of its own; inactive() returns those of its images
-        is_plain = bool(backup.areas.get(volume))
+        # A mirror or RAID has none; inactive() returns the areas of its images.
+        own_areas = backup.areas.get(volume)
         yield devices.group(
             group_id=f'lvm {name}',
             name=name,
-            kind=Kind('lvm') if is_plain else Kind('lvm', '', 'it is not active'),
+            kind=Kind('lvm') if own_areas else Kind('lvm', '', 'it is not active'),
             members=members,
         )

@@ -129,8 +129,8 @@ def _by_first_path(name: str, devices: Devices) -> str:
 def _claim(
     name: str, members: Collection[str], devices: Devices, in_use: Collection[str]
 ) -> Claim:
-    """Return what a partition, disk, array or volume holds. in_use: *members* and what is mounted,
-    under the names on the first path to their disk.
+    """Return what a partition, disk, array or volume holds. in_use: *members*, and what is mounted
+    or swap space, under the names on the first path to their disk.
     """
     disk = devices.parts.get(name, name)
     is_partition = disk != name
@@ -142,9 +142,11 @@ def _claim(
     if name in devices.used:
         is_swap = devices.used[name] == ('swap',)
         return Claim(name, SWAP if is_swap else MOUNTED)
-    # the data of a disk counts on the first path to it
-    is_further_path = disk in devices.same
-    if is_further_path or _by_first_path(name, devices) in in_use:
+    # The data of a disk counts on the first path to it, so a further path holds nothing of its own.
+    is_on_further_path = disk in devices.same
+    # This is the first path, and the same data is in use on a further path.
+    is_in_use_elsewhere = name in in_use
+    if is_on_further_path or is_in_use_elsewhere:
         return Claim(name, MEMBER)
     notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)
@@ -178,28 +180,31 @@ def groups(
     claims: Iterable[Claim], above: Collection[str], devices: Devices
 ) -> Iterator[Group]:
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
-    by a group although it may hold data.
+    by a group although it may hold data; one group for all members of a ZFS pool.
 
     above: the ids of the groups so far. Those of arrays and volumes are their names, so an array or
-    volume gets no second group for what lies directly on it.
+    volume gets no second group for a file system or swap space directly on it.
     """
     pools: dict[str, list[str]] = {}
     for name, holds, notes in claims:
-        signature = notes.get('ID_FS_TYPE', '')
-        kind = _kind_of_member(signature)
-        if holds == SIGNATURE and signature == 'zfs_member':
-            label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
-            pools.setdefault(label or name, []).append(name)
-        elif holds == SIGNATURE and kind:
-            yield _idle_member(name, kind, devices)
-        elif name in above:
+        has_group = name in above
+        if holds == SIGNATURE:
+            signature = notes.get('ID_FS_TYPE', '')
+            kind_of_member = _kind_of_member(signature)
+            if signature == 'zfs_member':
+                label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
+                pools.setdefault(label or name, []).append(name)
+            elif kind_of_member:
+                # An array or volume that is itself a member gets this second group.
+                yield _idle_member(name, kind_of_member, devices)
+            elif not has_group:
+                yield _not_mounted(name, notes, devices)
+        elif has_group:
             continue
-        elif holds == SIGNATURE:
-            yield _not_mounted(name, notes, devices)
         elif holds in (MOUNTED, SWAP):
             yield _alone(name, Kind('swap' if holds == SWAP else 'partition'), devices)
         elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
-            # a disk that is a whole drive needs no group: without any, its use is unknown anyway
+            # A disk that is a whole drive needs no group: without any, its use is unknown anyway.
             is_on_array = devices.parts.get(name) in above
             unknown = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
             yield _alone(name, unknown, devices)

@@ -95,12 +95,13 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
 
 
 def _with_unread(stack: Stack, drives: Sequence[Drive]) -> tuple[Drive, ...]:
-    """Return the drives and, under their kernel names, all other disks below groups: of drives that
-    this run did not read.
+    """Return these drives, then one for each other disk below a group, under its kernel name: this
+    run did not read the drives of these disks.
     """
-    others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
+    below = frozenset().union(*(stack.disks(group_id) for group_id in stack.groups))
     unread = [
-        Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)
+        Drive(disk, frozenset((disk,)), is_judged=False)
+        for disk in sorted(below - _disks(drives))
     ]
     return (*drives, *unread)
 
@@ -175,14 +176,16 @@ class _Case(NamedTuple):
 
     def _with_unlisted_volumes(self) -> list[str]:
         """Return the names of the LVM volume groups that may have inactive volumes on only this
-        drive: their active volumes lose a member with the drive, and the inactive ones are unknown.
+        drive. Their inactive volumes are not known, and an active volume loses a member with the
+        drive.
         """
-        names = {
-            group.unlisted
-            for group in self.groups
-            if self.stack.lost_members(group, self.drive.disks)
-        }
-        return sorted(names - {''})
+        names = set()
+        for group in self.groups:
+            # This is the name of the volume group, or '' if its inactive volumes are known.
+            volume_group = group.unlisted
+            if volume_group and self.stack.lost_members(group, self.drive.disks):
+                names.add(volume_group)
+        return sorted(names)
 
     def _is_bare_swap(self, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
@@ -205,12 +208,8 @@ class _Case(NamedTuple):
 
     def _step(self, why: Coded) -> Step:
         """Return the step for the drive, with this reason."""
-        return Step(
-            drive=self.drive,
-            label=_label(why),
-            why=why,
-            groups=tuple(group.id for group in self.groups),
-        )
+        group_ids = tuple(group.id for group in self.groups)
+        return Step(self.drive, _label(why), why, group_ids)
 
     def _reason(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for the drive's step, considering only one group that is in use. If the
@@ -230,21 +229,24 @@ class _Case(NamedTuple):
 
         Members in sync count as complete, whatever doubts there are.
         """
+        # The data of the group is already lost.
         if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
-        chain = self.chain(group)
         survives = self.stack.survives(group, self.drive.disks)
         if survives:
             return self._if_survives(group, earlier)
+        chain = self.chain(group)
         if survives is None:
             return _of_unknown(group, chain)
+        # From here on, the group certainly loses its data without the drive.
         last_copy = self._last_copy(group)
         if last_copy:
             return last_copy
-        # no other drive has the data, but it is not known whether there is any
+        # It is not known whether a partition of unknown use has any data.
         if partitions.is_unknown(group):
             return _of_unknown(group, chain)
-        # the first group above the drive that does not survive without it
+        # This is the lowest group that loses data without the drive. There is one, because *group*
+        # loses data itself.
         lowest = next(filter(self.is_needed_by, chain))
         lost = self.stack.lost_members(lowest, self.drive.disks)
         return sentences.no_redundancy(group, lost)
@@ -340,11 +342,11 @@ class _Case(NamedTuple):
 
     def _if_unused(self, group: Group) -> Coded:
         """Return the reason for a step if the drive holds no data of the group. It is the first of
-        these: the drive is only a log, cache or journal; all drives with the group's data are
-        failing; the drive is not used.
+        these: the drive is only a log, cache or journal; the group loses data if all its failing
+        drives fail; the drive is not used.
         """
-        # upwards from the drive, the first group without data on it: in this one, the drive is a
-        # spare, is rebuilt, was dropped, or is a log, cache or journal
+        # This is the lowest group without data on the drive. There is one: *group* has none there.
+        # In it, the drive is a spare, is rebuilt, was dropped, or is a log, cache or journal.
         lowest = next(
             lower
             for lower in self.chain(group)
@@ -355,10 +357,10 @@ class _Case(NamedTuple):
         if is_only_aside:
             return sentences.only_aside(lowest, on_drive)
         dying = self._dying(group)
-        # replacing a member of *lowest* starts a rebuild, which would read all data of that drive
+        # The rebuild of *lowest* after a replacement would read all data of the dying drive.
         if dying:
             return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
-        return sentences.not_used(lowest, bool(self.dropped_by()))
+        return sentences.not_used(lowest, is_dropped=lowest in self.dropped_by())
 
     def _weakest(self, groups: Sequence[Group], lost: Disks = frozenset()) -> Group:
         """Return the group that tolerates the fewest further losses after those of *lost*, 0 if
@@ -427,9 +429,8 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     every = _with_unread(stack, drives)
     memberships = []
     for group in stack.groups.values():
-        below = [_names(stack.below(member), every) for member in group.members]
-        tolerates = stack.tolerates(group, failing)
-        memberships.append(Membership(group, tolerates, tuple(below)))
+        below = tuple(_names(stack.below(member), every) for member in group.members)
+        memberships.append(Membership(group, stack.tolerates(group, failing), below))
     # those closest to data loss first, unknown ones last
     memberships.sort(key=lambda group: (group.tolerates is None, group.tolerates or 0))
     return Machine(tuple(memberships), order(stack, drives))
@@ -604,8 +605,9 @@ def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
     may_lose_member = _may_lose_member(group)
+    # Swap space holds no data. Without redundancy, it has no risk, whatever it tolerates.
     if group['used_as'] == ['swap'] and not may_lose_member:
-        return Risk.PLAIN  # it holds no data
+        return Risk.PLAIN
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:

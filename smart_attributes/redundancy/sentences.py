@@ -15,8 +15,8 @@ from .survival import TOLERANCE
 # name: the name of the group; first: the name of the drive to replace first; drive: the name of the
 # drive. The others are clauses from the functions below.
 _SENTENCES = {
-    'replace-next': '{group} has its data on other members, too; after the replacement, wait until '
-    '{name} is rebuilt',
+    'replace-next': 'other members of {group} also hold the data of this drive; after the replacement, '
+    'wait until {name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': 'the drive holds no data, only the {devices} of {faulty}: {todo}',
@@ -46,7 +46,7 @@ _BRIEF = {
     'redundancy-doubtful': 'it may have the only copy of some data of {name}',
     'leave-cluster': 'it belongs to {name}',
     'last-good-copy': 'it is the last good copy of {name}',
-    'group-incomplete': '{name} lacks too many members',
+    'group-incomplete': 'too many members of {name} are missing',
     'group-rebuilding': '{name} is {doing}',
     'copy-other-first': 'the data of {name} is only on failing drives',
     'second-failing-member': '{first} comes first',
@@ -114,8 +114,7 @@ def _content_unused(group: Group) -> list[str]:
     """
     if group.used_as or group.kind not in ('partition', 'lvm'):
         return []
-    details = [clean(member.detail, 100) for member in group.members]
-    return list(dict.fromkeys(details))
+    return list(dict.fromkeys(clean(member.detail, 100) for member in group.members))
 
 
 def losses(left: int, level: str) -> str:
@@ -255,12 +254,11 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     members: the partitions on that drive.
     """
     use = _use(group)
-    # the use of a partition that is not mounted is its name
+    # _use() returns the name of a partition that is not mounted; do not print it twice
     names = [clean(member.name, 40) for member in members if member.name != use]
     places = ', '.join(filter(None, (*names, *_content_unused(group))))
     where = f'{use} ({places})' if places else use
-    text = f'no redundancy known for {where}'
-    return Coded('no-redundancy', text, group=group.id)
+    return Coded('no-redundancy', f'no redundancy known for {where}', group=group.id)
 
 
 def _use(group: Group) -> str:
@@ -292,13 +290,13 @@ def also_copied(groups: Sequence[Group]) -> str:
 
 
 def also_dropped(why: Coded, dropping: Sequence[Group]) -> str:
-    """Return that groups no longer use the drive, without the group that *why* is about. '' without
-    such groups, or if *why* already says that a group does not use the drive.
+    """Return that groups no longer use the drive, without the group that *why* is about; '' without
+    such groups.
 
     dropping: the groups that have dropped a member on the drive.
     """
     others = [group for group in dropping if group.id != why.fields.get('group')]
-    if not others or why.code == 'member-not-used':
+    if not others:
         return ''
     names = ' and '.join(named(group, *_faults(group)) for group in others)
     use = 'uses' if len(others) == 1 else 'use'

@@ -102,8 +102,9 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the stripes of md's raid10; None if they are unknown.
 
     Near copies of a chunk lie in neighboring slots. With 3 slots and 2 near copies, chunk 0 is in
-    slots 0 and 1, chunk 1 in 2 and 0, chunk 2 in 1 and 2, and chunk 3 in 0 and 1 again. With far
-    copies, any slots may be lost, one fewer than there are copies.
+    slots 0 and 1, chunk 1 in 2 and 0, chunk 2 in 1 and 2, and chunk 3 in 0 and 1 again. Stripes can
+    occur twice: with 4 slots and 2 near copies, chunks 0 and 2 are both in slots 0 and 1. With far
+    copies, all slots are one stripe; if there are 3 copies, any 2 slots may be lost.
 
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset, which does not matter here;
     17 and 18: far copies in sets of slots, which is unknown here, because a set may have all copies
@@ -117,7 +118,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     if far > 1:
         return (Stripe(frozenset(range(slots)), copies - 1),)
     stripes = []
-    for chunk in range(slots):  # all further chunks repeat these stripes
+    # all further chunks are in the same slots as these
+    for chunk in range(slots):
         neighbors = [(chunk * near + copy) % slots for copy in range(near)]
         stripes.append(Stripe(frozenset(neighbors), near - 1))
     return tuple(stripes)
@@ -218,12 +220,13 @@ class Stack:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
         group, each member is in sync, or its state is unknown in a group of unknown redundancy.
 
-        name: the id of the group, or a disk.
+        A member with a role, such as a log, holds no data of its group. name: the id of the group;
+        for a disk, return whether it is among *disks*.
         """
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        states = (IN_SYNC,) if stripes(group) else _MAY_HOLD
+        states = _MAY_HOLD if stripes(group) is None else (IN_SYNC,)
         for member in group.members:
             has_data = member.state in states and not member.role
             if has_data and any(self.holds(below, disks) for below in member.on):
@@ -337,10 +340,13 @@ def _has_enough(
     """Return whether a stripe has not lost more slots than it tolerates; None if this depends on
     members of unknown state. have_part: see Stack._have_part().
     """
-    if _spare_slots(stripe, group, have_part) >= 0:
+    # _spare_slots() counts members of unknown state as lost
+    at_worst = _spare_slots(stripe, group, have_part)
+    if at_worst >= 0:
         return True
-    at_best = [has_part is not False for has_part in have_part]
-    return None if _spare_slots(stripe, group, at_best) >= 0 else False
+    may_have_part = [has_part is not False for has_part in have_part]
+    at_best = _spare_slots(stripe, group, may_have_part)
+    return None if at_best >= 0 else False
 
 
 def _spare_slots(stripe: Stripe, group: Group, have_part: Sequence[bool | None]) -> int:

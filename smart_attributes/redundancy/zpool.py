@@ -51,8 +51,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
     by_id: dict[str, Group] = {}
     for pool in zpool_status.pools(text):
         for group in _groups_of_pool(pool, disks_of):
-            is_second = group.id in by_id
-            by_id[group.id] = _of_unknown(group, _TWICE) if is_second else group
+            by_id[group.id] = _of_unknown(group, _TWICE) if group.id in by_id else group
     return tuple(by_id.values())
 
 
@@ -70,20 +69,25 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
         return every.below(_kernel_name(path)) if path.startswith('/dev/') else ()
 
-    reported = _reported(text)
     of_zpool = {}
+    # names of the members of pools whose output could not be parsed
+    of_unparsed = []
     for group in groups(text, disks_of):
         earlier = of_sys.get(group.id, group)
-        # the output has no uses, and no members if it could not be parsed
-        members = group.members or earlier.members
-        if not group.members:
-            reported.update(member.name for member in members)
+        if group.members:
+            members = group.members
+        else:
+            members = earlier.members
+            of_unparsed += [member.name for member in members]
+        # the output has no uses
         of_zpool[group.id] = group._replace(used_as=earlier.used_as, members=members)
+    # Those members count as reported. Otherwise they would look like members of another pool with
+    # the same name.
+    reported = _reported(text).union(of_unparsed)
     rest = []
     for group in of_sys.values():
         # without udev, a partition of a pool is of unknown use
-        is_about_zfs = group.kind == 'zfs' or partitions.is_unknown(group)
-        if is_about_zfs:
+        if group.kind == 'zfs' or partitions.is_unknown(group):
             rest += _unreported(group, reported, of_zpool)
         else:
             rest.append(group)
@@ -199,8 +203,7 @@ def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
     for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
         for vdev in vdevs:
             for leaf in vdev.leaves():
-                member = _member(leaf, disks_of)
-                yield member._replace(role=role, doubts=_doubts(leaf))
+                yield _member(leaf, disks_of)._replace(role=role, doubts=_doubts(leaf))
 
 
 def _doubts(vdev: Vdev) -> tuple[str, ...]:
@@ -250,9 +253,10 @@ def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
     """
     children = [_marked(child, is_resilvering) for child in vdev.children]
     nested = _NESTED.fullmatch(vdev.name)
-    # A finished replacement is not listed any more. A spare is, so only a resilver shows that its
-    # copy may be incomplete.
-    if nested and (is_resilvering or nested[1] == 'replacing'):
+    kind = nested[1] if nested else ''
+    # zpool lists a replacement only until it is complete. A spare in use remains listed, so only a
+    # resilver shows that it may be incomplete.
+    if kind == 'replacing' or (kind == 'spare' and is_resilvering):
         # the first one is the device that the others replace
         children = [*children[:1], *map(_incomplete, children[1:])]
     return vdev._replace(children=tuple(children))
@@ -278,8 +282,7 @@ def _groups_of_vdev(
     members = []
     # a single device is the only member of its group
     for slot, child in enumerate(vdev.children or (vdev,)):
-        is_group = bool(child.children)
-        member = _nested(child, own_id) if is_group else _member(child, disks_of)
+        member = _nested(child, own_id) if child.children else _member(child, disks_of)
         members.append(member._replace(slot=slot, doubts=_doubts(child)))
     unknown = _why_vdev_unknown(vdev, pool)
     scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
@@ -342,11 +345,16 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
+    # _level() returns '' for an unknown type, and "single" for a device
+    unknown_parts = [part for part in (vdev, *leaves) if not _level(part)]
     # A group directly below it must be of the kind "replacing-0" or "spare-0". Its level does not
     # matter here, because it is a group of its own.
-    groups_below = [child.name for child in vdev.children if child.children]
-    are_nested = all(map(_NESTED.fullmatch, groups_below))
-    if not all(map(_level, (vdev, *leaves))) or not are_nested:
+    unknown_groups = [
+        child
+        for child in vdev.children
+        if child.children and not _NESTED.fullmatch(child.name)
+    ]
+    if unknown_parts or unknown_groups:
         return 'this version does not know its type'
     # of a group such as replacing-0, only the states of its devices count, see _nested()
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
@@ -367,8 +375,9 @@ def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:
     devices are complete.
     """
     if vdev.lacks_data:
-        # a dRAID marks each device that gets data, also the complete ones
-        return bool(_resilvers(pool)) and vdev.name.startswith('draid')
+        # zpool has marked some of its devices: usually the incomplete ones. But while a dRAID
+        # resilvers, zpool marks each device that gets data, also the complete ones.
+        return vdev.name.startswith('draid') and bool(_resilvers(pool))
     return _resilver(vdev, pool) is not None
 
 

@@ -173,13 +173,14 @@ def _sections(text: str) -> list[str]:
 def _of_text(text: str) -> Pool:
     """Return the pool that a text is about; only its name and `unknown` if it cannot be parsed."""
     lines = text.split('\n')
-    name = next(line for line in lines if line.startswith(_POOL))[len(_POOL) :]
+    pool_line = next(line for line in lines if line.startswith(_POOL))
+    name = pool_line.removeprefix(_POOL)
     try:
         fields = _fields(lines)
         state = fields['state'][0]
         rows = _rows(fields['config'][0])
         root = _root(rows['normal'], name, state)
-        of_class = {name: _trees(rows.get(name, []), 1) for name in _CLASSES}
+        of_class = {kind: _trees(rows.get(kind, []), 1) for kind in _CLASSES}
     except _NotUnderstood as error:
         return Pool(
             name, unknown=f'the output of zpool status is not understood ({error})'
@@ -304,13 +305,15 @@ def _row(line: str, column: int, further_columns: int) -> Row:
             'zpool prints an unknown remark beside a device that is ONLINE'
         )
     detail = ', '.join(reasons)
+    # True also for '', which stands for no counts.
+    are_counts_zero = re.fullmatch('[0., ]*', counts)
     vdev = Vdev(
         name,
         state,
         detail,
         path=path_of(name, state, detail),
         is_resilvering=is_resilvering,
-        has_errors=bool(counts.strip('0., ')),
+        has_errors=not are_counts_zero,
     )
     return indent // 2, vdev
 
@@ -335,16 +338,18 @@ def _trees(rows: list[Row], depth: int) -> tuple[Vdev, ...]:
 
 
 def path_of(name: str, state: str, detail: str) -> str:
-    """Return the path of a device; '' if another device may have received this path.
+    """Return the path of a device; '' if another device may have received this path, and for a name
+    that is not a path, such as "mirror-0".
 
     A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
-    next disk. Names below /dev/disk/by-id are made from device data.
+    next disk. Names below /dev/disk/by-id are made from device data. detail: see Vdev.
     """
     is_renamed = detail.startswith('was ')
     is_gone = is_renamed or state in ('UNAVAIL', 'REMOVED')
     path = detail.removeprefix('was ') if is_renamed else name
-    lasting = '/dev/disk/by-id/' if is_gone else '/'
-    return path if path.startswith(lasting) else ''
+    if is_gone:
+        return path if path.startswith('/dev/disk/by-id/') else ''
+    return path if path.startswith('/') else ''
 
 
 def _scan(text: str) -> Scan | None:
@@ -354,8 +359,7 @@ def _scan(text: str) -> Scan | None:
     """
     running = re.match(_RUNNING, text)
     if not running:
-        is_at_rest = re.match(_AT_REST, text)
-        return None if is_at_rest else Scan('resilver')
+        return None if re.match(_AT_REST, text) else Scan('resilver')
     percent = re.search(_PERCENT, text)
     progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
     return Scan(running[1], running[2] or '', progress)

@@ -72,7 +72,8 @@ class SudoersFacts(NamedTuple):
 def facts(
     user: str, executable: str, runner: processes.Runner, deadline: float
 ) -> SudoersFacts:
-    """Return the facts that only root can read; empty if this process is not root's, or without visudo.
+    """Return the facts that only root can read; empty if this process is not root's, or if visudo is
+    not installed.
 
     Raises UsageError if sudo is not installed.
     """
@@ -85,7 +86,8 @@ def facts(
     }
     validation, listing = (answers[command] for command in commands)
     checked = _checked(validation)
-    # all files, although visudo failed: only because of modes that sudo accepts
+    # visudo also fails if sudo accepts all files, but one has an unusual mode. Then each line of
+    # *checked* ends with "parsed OK".
     lines = checked.splitlines()
     is_parsed = bool(lines) and all(line.endswith('parsed OK') for line in lines)
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
@@ -147,11 +149,12 @@ def _checked(validation: Answer) -> str:
 
 
 def _as_sudo(match: re.Match[str]) -> str:
-    """Return visudo's message about a file's mode; "parsed OK" if only root can write the file:
-    then sudo reads it.
+    """Return visudo's message about a file's mode; "PATH: parsed OK" instead if neither the file's
+    group nor others can write the file, because sudo then reads it.
     """
     with suppress(OSError):
-        if not os.stat(match[1]).st_mode & 0o022:
+        others_can_write = bool(os.stat(match[1]).st_mode & 0o022)
+        if not others_can_write:
             return f'{match[1]}: parsed OK'
     return match[0]
 
@@ -193,11 +196,13 @@ def located(
     last = SudoersLine()
     if not command:
         return last
-    # a name in capitals, also ALL, may be an alias for the user
-    who = '|'.join([*map(re.escape, names), '[A-Z][A-Z0-9_]*'])
-    # sudo allows blanks after "!"
-    what = re.escape(command).replace('!', r'!\s*')
-    pattern = rf'\s*(?:{who})\s.*[=\s:,)]{what}\s*(?:,|#|$)'
+    # A name in capitals, also ALL, may be an alias for the user.
+    user_pattern = '|'.join([*map(re.escape, names), '[A-Z][A-Z0-9_]*'])
+    # sudo allows blanks after "!".
+    command_pattern = re.escape(command).replace('!', r'!\s*')
+    # "nagios ALL=(root) NOPASSWD: /usr/bin/id, ! /usr/sbin/smartctl  # a comment": the user, any
+    # text, the command after one of "=:,)" or a blank, then a comma, a comment or the end.
+    pattern = rf'\s*(?:{user_pattern})\s.*[=\s:,)]{command_pattern}\s*(?:,|#|$)'
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
             if re.match(pattern, line):

@@ -73,7 +73,8 @@ class RuleRequest(NamedTuple):
 
 
 def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> str:
-    """Return the requested file for /etc/sudoers.d.
+    """Return the requested file for /etc/sudoers.d: with regular expressions; with a line for each
+    drive instead if this is requested, or if this sudo does not support regular expressions.
 
     Raises UsageError if the user or the path of smartctl must not be in a rule, and SmartError if
     literal lines are needed but no drives are found.
@@ -82,9 +83,9 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     try:
         sudo_version = Sudo(how, runner, time.monotonic() + how.timeout).version()
     except UsageError:
-        sudo_version = ''  # not installed yet: the rule is for a current version
+        # sudo is not installed yet; '' stands for a current version, which supports everything.
+        sudo_version = ''
     rule = _for_version(general(request, how), sudo_version)
-    # '' does
     if knows_expressions(sudo_version) and not request.is_literal:
         lines = _literal(how, drives) if request.names_drives else ()
         further = tuple(line for line in lines if not admits(rule.expressions, line))
@@ -137,8 +138,7 @@ def render(rule: SudoRule) -> str:
     arguments = [f'^{expression}$' for expression in rule.expressions]
     for line in rule.literal:
         arguments.append(re.sub(_RESERVED, r'\\\g<0>', ' '.join(line)))
-    commands = [f'{rule.executable} {words}' for words in arguments]
-    listed = ', \\\n    '.join(commands)
+    listed = ', \\\n    '.join(f'{rule.executable} {words}' for words in arguments)
     # Different rules on one machine must have different names, because sudo warns about a second
     # definition.
     checksum = zlib.crc32(f'{rule.user} {listed}'.encode())
@@ -181,7 +181,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         meant = nearest(unknown[0], REQUESTABLE)
         raise UsageError(
             f'--type takes one of {", ".join(REQUESTABLE)}; '
-            f'{meant or "the rule always allows all other types"}'
+            f'{meant or "no other type needs this option"}'
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(

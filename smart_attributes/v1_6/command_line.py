@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..errors import Coded, UsageError
 from ..files import is_there
@@ -41,8 +41,8 @@ class Before(NamedTuple):
     strays: tuple[str, ...] = ()  # words that do not belong to an option
 
     def named(self, paths: Sequence[str]) -> DeviceList:
-        """Return the devices of -d (*paths*), else the devices of -r and a function that returns
-        whether -r selects a path; with notes. Without both, no devices.
+        """Return the devices of -d (*paths*); without -d, those of -r, as a scan that covers the
+        paths that -r selects; without both, no devices. Notes say what is ignored or left out.
 
         Raises UsageError.
         """
@@ -64,7 +64,7 @@ class Before(NamedTuple):
             devices += parse(address)
         return DeviceList(
             tuple(devices),
-            selects is not None,
+            is_scan=selects is not None,
             selects=selects,
             notes=tuple(Coded('legacy-note', note) for note in notes),
         )
@@ -162,7 +162,7 @@ DEV = '/dev'
 _NEVER_ENTERED = ('shm', 'mqueue', 'hugepages', 'pts', 'fd')
 _PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
 # Character classes of egrep -> the same in Python's syntax.
-_CLASSES: Mapping[str, str] = {
+_CLASSES = {
     '[:digit:]': '0-9',
     '[:lower:]': 'a-z',
     '[:upper:]': 'A-Z',
@@ -211,13 +211,15 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     paths, notes = matching_paths(text, DEV)
     devices = []
     for path in paths:
+        left_out = f'-r matches {path}, which is left out'
+        kind = of_path(path)
+        if kind:
+            notes.append(f'{left_out}: it is {kind}, not a drive with SMART')
+            continue
         try:
-            kind = of_path(path)
-            if kind:
-                raise UsageError(f'it is {kind}, not a drive with SMART')
             devices += parse(typed(path, option))
         except UsageError as error:
-            notes.append(f'-r matches {path}, which is left out: {error}')
+            notes.append(f'{left_out}: {error}')
     if not devices:
         raise UsageError(
             f'-r "{text[:80]}" matches no drive under {DEV}; the expression must match the whole '

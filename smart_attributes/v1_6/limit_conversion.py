@@ -7,7 +7,6 @@ limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..constants import HOUR
@@ -33,7 +32,7 @@ class Meaning(NamedTuple):
 
 # The meanings of numbers that are not attribute numbers, by protocol. Version 1.6 counted the lines
 # of smartctl's log.
-LOGS: Mapping[str, Mapping[int, Meaning]] = {
+LOGS = {
     'NVMe': {
         0: Meaning('critical_warning'),
         1: Meaning('temperature'),
@@ -97,11 +96,14 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
         first = formula.first
         if item.attribute != number or first.column != COLUMNS.get(column):
             continue
-        has_other_source = formula.attributes or formula.second
-        if has_other_source or item.states or item.is_trap:
+        # Such a formula also reads another number: "raw of 230", "100 * raw / raw of 16".
+        if formula.attributes or formula.second:
             continue
-        # Version 1.6 compared the whole raw value. Its lowest bytes are the same number as long as the
-        # others are 0; bytes in the middle are another number. VALUE has no bytes.
+        if item.states or item.is_trap:
+            continue
+        # Version 1.6 compared the whole raw value. "raw" reads it, too. "raw bytes 0-1" gives the
+        # same number as long as the higher bytes are 0; bytes in the middle are another number. For
+        # VALUE, both tuples are empty.
         lowest_bytes = tuple(range(len(first.bytes)))
         if first.bytes != lowest_bytes:
             continue
@@ -132,30 +134,29 @@ def column_of(number: int, spec: DriveSpec) -> str:
 
 
 def converted(text: str, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as a range of this version, for a factor of 1: "20:" and "20:80"
-    stay as they are, "~:80" and "0:80" become "80", "~:-5" stays.
+    """Return a range of version 1.6 as a range of this version. If the numbers stay the same,
+    "20:", "20:80" and "~:-5" do so, too; "~:80" and "0:80" become "80".
 
-    Raises UsageError for a range without an end.
+    Raises UsageError for a range without an end, such as "0:".
     """
     limit = ranges.parse(text)
-    start, end = limit.start, limit.end
-    if start == 0 and not limit.invert:
-        start = -INFINITY  # these numbers are never negative, so 0 is not a limit
-    if (start, end) == (-INFINITY, INFINITY):
+    # The numbers are never negative, so a start of 0 is not a limit: "80" means "~:80".
+    is_from_zero = limit.start == 0 and not limit.invert
+    start = -INFINITY if is_from_zero else limit.start
+    end = limit.end
+    if start == -INFINITY and end == INFINITY:
         raise UsageError(f'"{text}" alerts at every value, or at none')
     # A negative factor exchanges the two ends.
     low, high = sorted(
         meaning.factor * bound + meaning.offset for bound in (start, end)
     )
     sign = '@' if limit.invert else ''
-    floor = ranges.beyond(low, is_floor=True)  # "20:"
-    ceiling = ranges.beyond(high, is_floor=False)  # "80"
     if high == INFINITY:
-        bounds = floor
-    elif low > -INFINITY:
-        bounds = floor + ceiling
-    elif high < 0:  # without "~:", a range begins at 0
-        bounds = f'~:{ceiling}'
-    else:
-        bounds = ceiling
-    return sign + bounds
+        return sign + ranges.beyond(low, is_floor=True)  # "20:"
+    ceiling = ranges.beyond(high, is_floor=False)
+    if low > -INFINITY:
+        return sign + ranges.beyond(low, is_floor=True) + ceiling  # "20:80"
+    if high >= 0:
+        return sign + ceiling  # "80"
+    # "~:-5": without "~:", the range would begin at 0.
+    return f'{sign}~:{ceiling}'

@@ -134,8 +134,8 @@ class Migration:
                 self._take_entry(name, entry, where)
         if shipped:
             self.carried.append(
-                f'{file.name}: {shipped} of {len(file.entries)} entries are those that version 1.x '
-                'shipped; the limits of the installed version replace theirs'
+                f'{file.name}: {shipped} of {len(file.entries)} entries are unchanged from version '
+                '1.x; the limits of the installed version replace them'
             )
 
     def _take_entry(self, name: str, entry: Json, where: str) -> None:
@@ -187,8 +187,8 @@ class Migration:
         is_pattern = re.search(r'[*+?[|\\{]', name)
         if is_pattern or not is_whole:
             self.lost.append(
-                f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
-                'pattern; write an override for the model, see doc/reference/limits.md'
+                f'{where}: "{clean(model)}" is not one model, but a family, a vendor or a '
+                'pattern; write an override for each model, see doc/reference/limits.md'
             )
             return
         # Version 1.6 compared only the ends of models, so the vendor may be missing.
@@ -219,7 +219,7 @@ class Migration:
                 self._add_limit(number, data, target=target, spec=spec, metrics=metrics)
             except UsageError as reason:
                 self.lost.append(
-                    f'{target.where}: number {number[:40]}, {json.dumps(data)[:60]}, '
+                    f'{target.where}: attribute {number[:40]} ({json.dumps(data)[:60]}) '
                     f'of {target.shown}: {reason}'
                 )
         why = f'migrated from version 1.6, {target.where}'
@@ -262,7 +262,7 @@ class Migration:
             )
         metrics[metric] = fields
         self.carried.append(
-            f'{target.where}: "{old_warning}" and "{old_critical}" of number {number} become the limits of '
+            f'{target.where}: "{old_warning}" and "{old_critical}" of attribute {number} become the limits of '
             f'{metric} for {target.shown}: warning {warning}, critical {critical}'
         )
 
@@ -296,9 +296,13 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
     else:
-        column = column_of(number, spec)
-        if is_for_models:
-            column = str(object_of(columns, text).get('value'))
+        # Of an entry for models, a missing or unknown column becomes a text for which
+        # of_attribute() has no meaning.
+        column = (
+            str(object_of(columns, text).get('value'))
+            if is_for_models
+            else column_of(number, spec)
+        )
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(

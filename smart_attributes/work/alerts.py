@@ -24,14 +24,10 @@ def alerts(case: Case) -> list[str]:
     item = case.todo
     head, unnamed = _head(case)
     full_head = head
-    if item.step and item.step.brief and item.action in actions.REPLACING:
-        full_head = f'{head}, because {item.step.brief}'
     if item.is_unread:
-        # what was found when it was last read stands before the action if there is room
-        full_head = f'{_short_name(case)} {item.reason}; {_first_step(case)}'
-        if len(full_head) > BEST_ALERT:
-            _, _, last_finding = item.reason.partition('; ')
-            full_head = _joined(head, last_finding)
+        full_head = _full_head_of_unread(case, head)
+    elif item.step and item.step.brief and item.action in actions.REPLACING:
+        full_head = f'{head}, because {item.step.brief}'
     findings = plural(unnamed, 'more finding') if unnamed else ''
     findings_on_it = f'{findings} on it' if findings else ''
     more_actions = plural(len(item.also), 'more action') if item.also else ''
@@ -43,6 +39,19 @@ def alerts(case: Case) -> list[str]:
         head,
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
+
+
+def _full_head_of_unread(case: Case, head: str) -> str:
+    """Return *head* with what was found when a drive that was not read was last read; unchanged if
+    nothing was. The finding precedes the action if there is room, else it follows *head*.
+    """
+    # "PROBLEM; FINDING when last read", or only the problem
+    reason = case.todo.reason
+    full_head = f'{_short_name(case)} {reason}; {_first_step(case)}'
+    if len(full_head) <= BEST_ALERT:
+        return full_head
+    _, _, last_finding = reason.partition('; ')
+    return _joined(head, last_finding)
 
 
 def _head(case: Case) -> tuple[str, int]:
@@ -61,6 +70,7 @@ def _head(case: Case) -> tuple[str, int]:
     head = f'{name}: {case.todo.reason}: {step}'
     if verdict.last:  # the reason names one of its findings
         return head, len(verdict.last.findings) - 1
+    # headline(), which made the reason, names exactly these findings
     named = _headlined(verdict)
     unnamed = len(verdict.alerts) - len(named)
     if len(named) > 1 and len(head) > BEST_ALERT:
@@ -102,15 +112,23 @@ def headline(verdict: Verdict) -> str:
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
-    """Return the worst finding and, if it is the health status, one that shows what failed."""
+    """Return the findings that a first line names: the worst one and, if it is the health status,
+    another that shows what failed; [] if there are no alerts.
+
+    The second finding has the same state, and if possible another concern, such as lost data.
+    """
     worst = [alert for alert in verdict.alerts if alert.state is verdict.state]
-    # none has the state of a drive that stopped reporting its status and keeps its last finding
-    worst = worst or verdict.alerts[:1]
-    if not worst or worst[0].reading.metric != HEALTH:
-        return worst[:1]
-    # rather one of another kind than the health status, such as lost data
-    others = [alert for alert in worst if alert.concern != worst[0].concern]
-    return [worst[0], *(others or worst[1:])[:1]]
+    if not worst:
+        # If no alert has the drive's state, the drive no longer reports its status and keeps the
+        # state of its last finding.
+        return verdict.alerts[:1]
+    status = worst[0]
+    if status.reading.metric != HEALTH:
+        return [status]
+    for alert in worst:
+        if alert.concern != status.concern:
+            return [status, alert]
+    return worst[:2]
 
 
 def _with_limit(judgement: Judgement) -> str:

@@ -27,12 +27,14 @@ _ALWAYS_SHOWN = ('hidden_power_on_time', 'unknown_model')
 
 
 def kind(verdict: Verdict) -> str:
-    """Return "hdd", "ssd", "nvme" or "sas", or '' if no drive answered."""
+    """Return "hdd", "ssd", "nvme" or "sas"; '' if no drive answered, or if a drive that was not
+    read can be either "hdd" or "ssd".
+    """
     identity = verdict.identity
     # A disk in standby or without an answer did not report its rotation, and the history does not
     # store it, so it would count as an SSD.
-    has_no_rotation = verdict.problem and identity.rotation is None
-    if not identity.protocol or (has_no_rotation and identity.kind == 'ssd'):
+    rotation_may_be_unread = verdict.problem != '' and identity.rotation is None
+    if not identity.protocol or (rotation_may_be_unread and identity.kind == 'ssd'):
         return ''
     return identity.kind
 
@@ -134,6 +136,16 @@ def is_worth_showing(reading: Reading) -> bool:
     return reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE)
 
 
+def limit_words(judgement: Judgement) -> list[str]:
+    """Return the limits of a number: "warning 85" and "critical 95"; [] without limits."""
+    words = []
+    if judgement.warning:
+        words.append(f'warning {judgement.warning}')
+    if judgement.critical:
+        words.append(f'critical {judgement.critical}')
+    return words
+
+
 def reading_line(judgement: Judgement) -> str:
     """Return the text of one reading, with its source and its limits."""
     reading = judgement.reading
@@ -143,10 +155,7 @@ def reading_line(judgement: Judgement) -> str:
     parts = [clean(words, limit=LONGEST_STATEMENT), str(reading.source)]
     if not reading.judged:
         parts.append('not judged')
-    if judgement.warning:
-        parts.append(f'warning {judgement.warning}')
-    if judgement.critical:
-        parts.append(f'critical {judgement.critical}')
+    parts += limit_words(judgement)
     if judgement.against:
         parts.append(f'limit from {judgement.origin}')
     return ', '.join(filter(None, parts))

@@ -68,7 +68,7 @@ IN_CLUSTER = {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}
 # Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {
     'redundancy-unknown': 'its redundancy is not known: copy the data first',
-    'use-unknown': 'its use is not known: copy the data first',
+    'use-unknown': 'it is not known what uses it: copy the data first',
     'redundancy-doubtful': 'it is uncertain whether other members hold its data',
     'members-not-checked': 'the state of other members is not known',
 }
@@ -156,20 +156,22 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
 
 
 def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[Need]:
-    """Return what a drive needs, adjusted for the groups on it. own: without the groups, most
-    urgent first. replacement: None if no group affects the drive.
+    """Return what a drive needs, adjusted for the groups on it by in_its_groups(). own: without the
+    groups, most urgent first. replacement: None if no group affects the drive; then its own needs
+    are returned.
 
-    WATCH becomes an action for a healthy member, such as KEEP, only if the drive is one: WATCH is
-    its first need, and it is not to be replaced.
+    WATCH of a healthy member can become another action, such as KEEP. A member is healthy if WATCH
+    is its first need, and it is not to be replaced. Otherwise, WATCH stays WATCH.
     """
     if replacement is None:
         return [*own]
     is_healthy = own[0].code == actions.WATCH and not _is_to_replace(own)
     needs = []
     for need in own:
-        code = need.code
-        if code != actions.WATCH or is_healthy:
-            code = in_its_groups(code, replacement.label, replacement.why.code)
+        if need.code == actions.WATCH and not is_healthy:
+            needs.append(need)
+            continue
+        code = in_its_groups(need.code, replacement.label, replacement.why.code)
         kind = need.kind
         if need.code == actions.REPLACE and code == actions.KEEP:
             kind = actions.FAILING  # "copy the data now, and do not pull the drive"
@@ -190,14 +192,17 @@ def rescue(verdict: Verdict) -> str:
 
 
 def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
-    """Return an action of a drive in words, with its date."""
+    """Return an action of a drive in words, with its date. The words are the first of these: those
+    of a self-test with its command; those of the finding, if it has own words for such an action;
+    the words of the action.
+    """
     replacement = use.replacement
     # the other labels mean that redundancy is missing or not known
     is_redundant = replacement is not None and replacement.label in (NEXT, WAIT)
     is_alerting_order = need.code == actions.ORDER and use.verdict.state is not State.OK
     forecasts = outlook.forecasts.values()
-    # For a drive that is OK, or has redundancy, the middle date is early enough.
     if is_alerting_order and not is_redundant:
+        # It is not certain that another drive has the data, so the middle date may be too late.
         which = EARLIEST
         left = [forecast.earliest for forecast in forecasts]
     else:
@@ -216,12 +221,13 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
 def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
     """Return the reason for the action of a drive.
 
+    - it is OK: *otherwise*
     - it was read: "576 reallocated sectors (warning above 40)"
-    - is_unread: "cannot be opened", or with a CRITICAL last finding "cannot be opened; 9 pending
-      sectors when last read"
+    - it was not read, and no finding of an earlier check counts: "cannot be opened"
     - it was not read, but its last findings need the action: "9 pending sectors when last read 2 h
       ago"
-    - it is OK: *otherwise*
+    - is_unread: "cannot be opened", or with a CRITICAL last finding "cannot be opened; 9 pending
+      sectors when last read"
 
     is_unread: see is_about_reading(). now: seconds since 1970.
     """
@@ -232,6 +238,7 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     if verdict.last is None:
         return problem
+    # Verdict.last is set only if it has findings.
     worst = verdict.last.findings[0]
     last_finding = f'{worst.plain or worst.words} when last read'
     if not is_unread:
@@ -277,6 +284,8 @@ def _accepted(judgement: Judgement) -> Alarm:
 def _of_unread(verdict: Verdict) -> list[Need]:
     """Return what a drive needs that was not read: for its last CRITICAL findings, then for the
     reason why it was not read, then for its other last findings.
+
+    A missing drive only has to be found. If a drive in standby has last findings, only these count.
     """
     code = of_problem(verdict.code)
     to_read = Need(code, own_words=verdict.step)
@@ -287,8 +296,10 @@ def _of_unread(verdict: Verdict) -> list[Need]:
         Alarm(finding.remedy, finding.concern, finding.state) for finding in findings
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
-    is_read_later = findings and verdict.code == DriveAsleep.code
-    if not is_read_later:
+    is_asleep = verdict.code == DriveAsleep.code
+    # A later check will read a drive in standby, so its last findings are enough. Without findings,
+    # standby is the only reason why it is not OK.
+    if not (is_asleep and findings):
         needs.append(to_read)
     needs += [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
     # a drive that is not read may be unsound
@@ -354,8 +365,11 @@ def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
         by_code[actions.FIRMWARE] = firmware._replace(kind=severity.DATA)
 
     def is_part_of_another(need: Need) -> bool:
-        codes = by_code.keys() - {need.code}
-        return any(actions.is_included(need.code, need.kind, code) for code in codes)
+        return any(
+            actions.is_included(need.code, need.kind, code)
+            for code in by_code
+            if code != need.code
+        )
 
     first, *others = by_code.values()
     left = [need for need in others if not is_part_of_another(need)]
@@ -383,17 +397,26 @@ def due(
 ) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
+    - an action of REPLACING: no date
+    - ORDER_COPY: the present date
+    - ORDER: the date by order_by(), also in the words; no date if order_by() returns None
+    - any other action: the same date, but not in the words
+
     left: seconds until wear-out, for each forecast of the drive. which: text that names the
     forecast's date in use.
     """
     words = actions.action(code, kind).words
-    by = now if code == actions.ORDER_COPY else order_by(left, now)
-    if by is None or code in actions.REPLACING:
+    if code in actions.REPLACING:
         return Due(words)
-    if code != actions.ORDER:
-        return Due(words, day(by))
-    when = f'by {day(by)} ({which})' if by > now else 'now'
-    return Due(f'{words} {when}', day(by))
+    if code == actions.ORDER_COPY:
+        return Due(words, day(now))
+    by = order_by(left, now)
+    if by is None:
+        return Due(words)
+    if code == actions.ORDER:
+        when = f'by {day(by)} ({which})' if by > now else 'now'
+        return Due(f'{words} {when}', day(by))
+    return Due(words, day(by))
 
 
 def _why(verdict: Verdict, outlook: Outlook, now: float) -> str:
@@ -414,24 +437,26 @@ def _unknown(use: Use, codes: Iterable[str]) -> str:
     replacing = {*actions.REPLACING, actions.ORDER, actions.ORDER_COPY}
     if replacing.isdisjoint(codes) or use.verdict.device.is_recorded:
         return ''
-    if use.replacement is None:
-        # whether groups are on the drive is known only if its disks are
-        return '' if use.place.disks else NOT_KNOWN['use-unknown']
-    return NOT_KNOWN.get(use.replacement.why.code, '')
+    if use.replacement:
+        return NOT_KNOWN.get(use.replacement.why.code, '')
+    # If the disks of a drive are known, its groups were examined, and none affects it.
+    if use.place.disks:
+        return ''
+    return NOT_KNOWN['use-unknown']
 
 
 def _unread(step: Step) -> Item:
     """Return an item for a disk that this run did not read."""
     code = in_its_groups(actions.NOTHING, step.label, step.why.code)
     return Item(
-        step.drive.name,
-        State.UNKNOWN,
-        code,
-        actions.action(code).words,
-        None,
-        0,
-        sentence(step.why, LONGEST_STATEMENT),
-        step.why,
+        drive=step.drive.name,
+        state=State.UNKNOWN,
+        action=code,
+        to_do=actions.action(code).words,
+        order_by=None,
+        again=0,
+        reason=sentence(step.why, LONGEST_STATEMENT),
+        why=step.why,
         unknown='this run did not read it',
         step=Replacement(step.label, step.why),
     )
@@ -472,14 +497,14 @@ def _rank(item: Item, grade: tuple[Risk, float]) -> tuple[Risk, float, int]:
 
     grade: the risk of the group on the drive that is most at risk, and its place among all groups.
     """
-    risk = Risk.UNSURE
-    label = 0
-    if item.step:
-        risk = risk_of(item.step.why.code)
-        label = LABELS.index(item.step.label)
     group_risk, place = grade
-    # a drive whose reason is worse than its group's state comes before the group
-    return min(group_risk, risk), place, label
+    # The smaller risk is the worse one. A drive without a step counts at least as UNSURE, because
+    # nothing is known about the groups on it.
+    if item.step is None:
+        return min(group_risk, Risk.UNSURE), place, 0
+    # A drive whose reason is worse than the risk of its group comes before the group.
+    risk = min(group_risk, risk_of(item.step.why.code))
+    return risk, place, LABELS.index(item.step.label)
 
 
 def _urgency(item: Item) -> int:

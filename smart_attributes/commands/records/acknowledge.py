@@ -18,7 +18,7 @@ class AcknowledgeOptions(NamedTuple):
 
 COMMAND = Command(
     name='acknowledge',
-    summary='Acknowledge known values of single drives: no alert until they get worse.',
+    summary='Acknowledge known values of individual drives: no alert until they get worse.',
     usage='[-d ADDRESS | --report FILE] [NAME ...] [METRIC ...] [--missing NAME ...] --why WHY '
     '[options]',
     epilog="""\
@@ -33,8 +33,8 @@ Run this command as root: it writes to acknowledged.json in the configuration di
 other contents of that file are kept. If you name a metric, also name the drive, unless -d or --report selects only one.
 
 The command refuses
-  a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of drives that must be replaced now or whose data must be copied; name such a drive instead
+  an alert without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
+  with --all, the alerts of a drive that must be replaced now or whose data must be copied: name this drive instead
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
@@ -67,8 +67,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused (with --a
         ),
         flag(
             '--missing',
-            'acknowledge that drives were removed: those that you name, or with --all every '
-            'missing drive; the acknowledgement ends when a drive is found again',
+            'acknowledge that the named drives (with --all, all missing drives) were removed; the '
+            'acknowledgement of a drive ends when it is found again',
             dest='missing_drives',
         ),
         flag(
