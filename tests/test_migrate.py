@@ -76,8 +76,8 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
         f'written: {tmp_path}/etc/thresholds.d/old.json',
         f'converted: old.json, Mine: "20:" and "10:" of attribute 233 become the limits of endurance_used for {MODEL}: '
         f'warning 80, critical 90',
-        f'converted: old.json, Mine: "3" and "10" of attribute 5 become the limits of reallocated for {MODEL}: warning 3, '
-        f'critical 10',
+        f'converted: old.json, Mine: "3" and "10" of attribute 5 become the limits of reallocated for {MODEL}: '
+        f'warning 3, critical 10',
         f'converted: old.json, Mine: "0" and "10" of attribute 1024 become the limits of error_log_count for {MODEL}: '
         f'warning 0, critical 10',
         f'The converted limits are in force for every check with the configuration directory '
