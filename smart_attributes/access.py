@@ -39,7 +39,10 @@ def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
         return
     is_executable = os.stat(path).st_mode & 0o111
     if os.statvfs(path).f_flag & _NOEXEC and is_executable:
-        yield Barrier(_mount(path), is_noexec=True)
+        # the mount point of its file system
+        while not os.path.ismount(path):
+            path = os.path.dirname(path)
+        yield Barrier(path, is_noexec=True)
     else:
         yield barrier(path)
 
@@ -78,13 +81,6 @@ def whom(owner: int, group: int, user: int, groups: set[int]) -> str:
     if owner == user:
         return 'u'
     return 'g' if group in groups else 'o'
-
-
-def _mount(path: str) -> str:
-    """Return the mount point of the file system that holds a path."""
-    while not os.path.ismount(path):
-        path = os.path.dirname(path)
-    return path
 
 
 def is_denied(folder: str) -> bool:

@@ -169,22 +169,17 @@ def conclude(text: str, status: int) -> None:
     _Conclusion.descriptor = descriptor
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
     _Conclusion.status = status
-    _leave_at_signals()
+    # Alarms and signals now call _leave(), because the work that they ended is done. Ignored signals
+    # stay ignored.
+    for number in _ENDINGS:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _leave)
+    _signal.signal(_signal.SIGALRM, _leave)
     # The time limit of the work no longer counts.
     disarm()
     _signal.setitimer(_signal.ITIMER_REAL, OUTPUT_TIME, OUTPUT_TIME)
     _write()
     disarm()
-
-
-def _leave_at_signals() -> None:
-    """Let alarms and signals call _leave() from now on, because the work that they ended is done.
-    Ignored signals stay ignored.
-    """
-    for number in _ENDINGS:
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, _leave)
-    _signal.signal(_signal.SIGALRM, _leave)
 
 
 def _write() -> None:

@@ -107,10 +107,12 @@ class Child:
             yield values, bytes(self._buffer[content:begin])
 
     def leave(self, ends: bool) -> None:
-        """Receive nothing more; do nothing if the process has ended.
+        """Receive nothing more. Do nothing if the process has ended, was left before, or could not
+        be started.
 
         ends: True ends the process (later, if the kernel blocks it now); False lets it go on alone.
         """
+        # In each of the three cases above, _close() has set the descriptor of the pipe to -1.
         if self._pipe >= 0:
             if ends:
                 os.kill(self._pid, _signal.SIGKILL)

@@ -43,12 +43,12 @@ def explained(
 
 def _is_of_installation(error: BaseException) -> bool:
     """Return whether an error is caused by missing, damaged or unreadable files of this program."""
+    # The program can be a single file, a compressed archive. If this is damaged, importing a module
+    # raises zlib.error.
+    if type(error).__module__ == 'zlib':
+        return True
     file = str(error.filename) if isinstance(error, OSError) else ''
-    return (
-        type(error).__module__ == 'zlib'
-        or file.startswith(os.path.dirname(__file__))
-        or file == sys.argv[0]
-    )
+    return file.startswith(os.path.dirname(__file__)) or file == sys.argv[0]
 
 
 def inside(

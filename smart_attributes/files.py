@@ -22,7 +22,6 @@ CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration file
 # the package: a folder, or a path inside the single-file program
 PROGRAM = os.path.dirname(os.path.realpath(__file__))
 _CHUNK = 1 << 20
-_MODE = 0o644
 _STEP = 0.005  # seconds between two attempts to lock a file
 
 
@@ -105,7 +104,7 @@ def _all_of(descriptor: int, most: int) -> bytes:
 
 
 def replace(
-    text: str | Sequence[str], path: str, mode: int = _MODE, is_durable: bool = False
+    text: str | Sequence[str], path: str, mode: int = 0o644, is_durable: bool = False
 ) -> None:
     """Replace a file atomically. Raises OSError.
 
@@ -177,7 +176,8 @@ def has_locked(descriptor: int, patience: float) -> bool:
 def is_there(path: str) -> bool:
     """Return whether a path exists, even if it is not readable."""
     try:
-        return bool(os.lstat(path))
+        os.lstat(path)
+        return True
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):  # the caller gets the reason when it opens the path

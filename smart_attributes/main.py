@@ -45,8 +45,9 @@ def main() -> None:
         _do_later(runner.later)
         _wait_for_reader(end)
     finally:
-        # Even if an alarm arrives while the output blocks. A normal exit would wait for a smartctl
-        # that still runs under sudo and belongs to root.
+        # The program ends here, even if an alarm has raised an exception while the output blocked.
+        # A normal exit would wait for a smartctl that still runs under sudo and belongs to root, so
+        # os._exit() is used.
         os._exit(code)
 
 

@@ -93,9 +93,9 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
-    # the package or an admin creates these; there() reports them if they are missing
-    must_exist = path in (state_dir, PACKAGE)
-    if path and not must_exist:
+    # The package or an admin creates these two. there() reports it if they are missing, and if this
+    # user has no directory: then *path* and *state_dir* are both ''.
+    if path not in (state_dir, PACKAGE):
         try:
             os.makedirs(path, 0o700, exist_ok=True)
         except OSError as error:
@@ -137,10 +137,9 @@ def for_locks(name: str, state_dir: str) -> str:
     fault = 'this user has no home directory'  # if there is no place at all
     for place in _places_of_locks(state_dir):
         path = os.path.join(place, name)
-        # the package or an admin creates these
-        must_exist = place in (state_dir, PACKAGE)
         try:
-            fault = _prepare(place, path, must_exist)
+            # The package or an admin creates these two.
+            fault = _prepare(place, path, must_exist=place in (state_dir, PACKAGE))
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
@@ -159,20 +158,22 @@ def _places_of_locks(state_dir: str) -> list[str]:
 
 
 def _prepare(place: str, path: str, must_exist: bool) -> str:
-    """Create the lock folder *path* below *place* if it is missing; return why the folder cannot be
-    used, or '' if it can.
+    """Return why the lock folder *path* cannot be used; '' if it can. Create it if it is missing.
 
-    must_exist: a missing *place* is an error and is not created. Raises OSError.
+    *place*, the directory for this folder, is created as well if it is missing. But if it
+    *must_exist* and is missing, nothing is created, and OSError is raised. Other errors raise
+    OSError, too.
     """
     user = os.geteuid()
     if not os.path.isdir(path):
         if not must_exist:
             os.makedirs(place, 0o755 if user == trust.ROOT else 0o700, exist_ok=True)
-        # This raises OSError if *place* is missing, so the next statement never creates it.
+        # If *place* must exist but is missing, trust.fault() raises OSError.
         fault = trust.fault(place, user)
         if fault:
             return fault
-        os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
+        # Now *place* exists, so only *path* is created. A parallel check may have done so already.
+        os.makedirs(path, 0o755, exist_ok=True)
     fault = trust.fault(path, user)
     if fault:
         return fault

@@ -61,16 +61,17 @@ def fault(path: str, user: int) -> str:
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why a file's content must not be shown; '' if all users who can redirect *path* can
-    also read the file.
+    """Return why a file's content must not be shown; '' if it can be shown.
 
-    Another user's link can lead root to any file, and error messages quote files. So each folder and
-    file on the way must be open to all users who could have changed an earlier part of the way.
+    The attack: a user who cannot read a file replaces a part of *path* by a link to this file. Root
+    follows the link and quotes the file in an error message, which the user can read. So all users
+    who can change a part of the way must be able to enter each later folder, and to read the file.
+    A file that was replaced after it was opened is not shown, either.
 
     status: os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
-    redirectors: set[tuple[str, int]] = set()  # who can change the parts so far
+    redirectors: set[tuple[str, int]] = set()  # who can change an earlier part
     for part in steps(path):
         found = os.lstat(part)
         # a link can be read by everybody, and the file behind it is a later part
@@ -82,6 +83,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
                 'a user who is not allowed to read this file can change its path '
                 f'(at {part}), and thus choose which file is read; {_COPY}'
             )
+        # Users who can change this part can choose only the later parts.
         redirectors |= _changers(part, found, trusted)
     # the last part is the file itself
     if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino):

@@ -14,7 +14,7 @@ import re
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 LIMIT = 80  # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
@@ -125,12 +125,3 @@ def closest(word: str, words: Iterable[str], alike: float) -> str:
 
     near = difflib.get_close_matches(word.lower(), words, 1, alike)
     return near[0] if near else ''
-
-
-def none_of(word: str, words: Sequence[str]) -> str:
-    """Return the sentence for a word that is not allowed here, with the allowed words and a
-    probable correction.
-    """
-    guess = nearest(word, words, TYPED)
-    end = f'; {guess}' if guess else ''
-    return f'"{word}" is not valid here; use {", ".join(words)}{end}'

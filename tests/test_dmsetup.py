@@ -40,10 +40,6 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
             Status('', 'aa', 'resync', 25.0, RESYNC),
         ),
         ('0 65536 raid raid1 2 AD 65536/65536 idle 0 0 -', Status('raid1', 'AD')),
-        (
-            '0 131072 raid raid5_ls 3 aaa 16384/65536 resync 0 0 -',
-            Status('', 'aaa', 'resync', 25.0, RESYNC),
-        ),
         # made from the source
         (
             '0 8 raid raid6_zr 5 AAaAD 1/4 recover 0 0 -',
@@ -192,8 +188,6 @@ def test_a_volume_is_completed_by_place(
     'line, doubts',
     [
         ('raid1 2 AA 4/4 idle 0', []),
-        ('raid1 2 AA 4/4 idle 0 0 -', []),
-        ('raid5_ls 2 AA 4/4 idle 0 0 A', []),
         ('raid1 2 AA 4/4 idle 12 0 -', ['repair']),
         ('raid1 2 AA 3/4 check 0 0 -', []),
         ('raid1 2 Aa 3/4 recover 0 0 -', []),

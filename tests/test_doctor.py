@@ -1100,7 +1100,7 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
         message='',
         late='',
         files=sudo_rule.reports.SudoersFacts(),
-        as_root='',
+        root_command='',
     )
     return answers._replace(**change)
 

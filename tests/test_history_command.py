@@ -38,21 +38,6 @@ def test_a_metric_that_is_none_is_refused(machine):
     assert done.code == 3 and '[usage-error] "realocated" ' in done.first_line
 
 
-def test_all_points_are_there_as_json(machine):
-    """For whoever draws better graphs."""
-    data = json.loads(
-        machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--json').text
-    )
-
-    series = {each['metric']: each['points'] for each in data['drives'][0]['series']}
-    assert series['reallocated'] == [
-        [START, 0],
-        [START + 2 * DAY, 4],
-        [START + 3 * DAY, 8],
-    ]
-    assert len(series['temperature']) == 4
-
-
 def forget(machine: Machine, answer: str = 'y') -> tuple[int, str]:
     """Let a person answer the question of history --remove; return the exit status and what is
     printed after the question.

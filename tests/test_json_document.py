@@ -63,7 +63,6 @@ def reading(number=8.0, unit='', **more):
         ([W], [C], 'CRITICAL'),
         ([State.OK], [U], 'UNKNOWN'),
         ([C], [U], 'CRITICAL'),
-        ([State.OK], [W], 'WARNING'),
         ([], [State.OK], 'UNKNOWN'),
     ],
 )

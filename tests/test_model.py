@@ -1,20 +1,8 @@
-"""What the values do that pass from stage to stage: the order of states, addresses, exit status."""
+"""What the values do that pass from stage to stage: the order of states, the name of a source."""
 
-from itertools import permutations
-
-import pytest
-
-from smart_attributes.errors import DriveError
-from smart_attributes.model import Device, Identity, Read, Report, Source, State, worst
+from smart_attributes.model import Source, State, worst
 
 MOST_URGENT_FIRST = (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
-
-
-@pytest.mark.parametrize('states', [*permutations(MOST_URGENT_FIRST, 2)])
-def test_the_worst_state_is_the_most_urgent_whatever_the_order(states):
-    """A drive that cannot be read must not hide one that is dying. Without any, all is well."""
-    assert worst(states) is min(states, key=MOST_URGENT_FIRST.index)
-    assert worst(()) is State.OK
 
 
 def test_no_two_states_are_equally_urgent():
@@ -23,23 +11,8 @@ def test_no_two_states_are_equally_urgent():
     assert len({state.urgency for state in State}) == len(State)
 
 
-@pytest.mark.parametrize(
-    ('status', 'bits', 'has_any'),
-    [
-        (None, 0xFF, False),
-        (0, 0xFF, False),
-        (1, 0xFE, False),
-        (0x41, 1, True),
-        (255, 0x80, True),
-    ],
-)
-def test_a_bit_of_the_exit_status_is_found(status, bits, has_any):
-    assert Report(Identity(), exit_status=status).has_exit_bit(bits) is has_any
-
-
-def test_an_address_has_the_device_type_in_front():
-    assert Device('/dev/sda').address == '/dev/sda'
-    assert Device('/dev/bus/0', 'megaraid,6').address == 'megaraid,6@/dev/bus/0'
+def test_without_any_state_all_is_well():
+    assert worst(()) is State.OK
 
 
 def test_a_source_is_named_by_its_attribute_or_its_log():
@@ -50,10 +23,3 @@ def test_a_source_is_named_by_its_attribute_or_its_log():
         'SMART log',
         'attribute 5',
     ]
-
-
-def test_what_was_read_has_the_identity_of_the_drive_that_answered():
-    identity = Identity(model='ACME')
-
-    assert Read(Device('/dev/sda'), Report(identity)).identity is identity
-    assert Read(Device('/dev/sda'), DriveError('no answer')).identity is None

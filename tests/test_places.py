@@ -20,21 +20,6 @@ def test_a_value_is_shown_as_json_but_never_at_length(value, text):
     assert data_file.shown(value) == text
 
 
-@pytest.mark.parametrize(
-    ('words', 'text'),
-    [(['1'], '1'), (['1', '2'], '1 or 2'), (['1', '2', '3'], '1, 2 or 3')],
-)
-def test_words_are_listed_as_in_a_sentence(words, text):
-    assert data_file.listed(words, 'or') == text
-
-
-@pytest.mark.parametrize(
-    ('where', 'text'), [('metrics', 'x.json: metrics: bad'), ('', 'x.json: bad')]
-)
-def test_a_complaint_names_the_file_and_the_place(where, text):
-    assert data_file.sentence('x.json', where, 'bad') == text
-
-
 ENTRY = {
     'family': 'ACME X1',
     'attributes': {'233': {'readings': {'endurance_used': [{'from': 'raw'}]}}},

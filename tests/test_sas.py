@@ -519,5 +519,5 @@ def test_the_note_names_the_test_that_ends_the_alert():
     passed = alert._replace(state=State.OK)
     [note] = drive_notes.self_test_to_repeat(Device('/dev/sda'), [alert])
 
-    assert str(note).endswith('smartctl -t long /dev/sda')
-    assert drive_notes.self_test_to_repeat(Device('/dev/sda'), [passed]) == []
+    assert note.endswith('smartctl -t long /dev/sda')
+    assert not [*drive_notes.self_test_to_repeat(Device('/dev/sda'), [passed])]

@@ -858,7 +858,7 @@ for _ in range(2):
     runner = Runner()
     runner.lock_drives_in(sys.argv[1])
     command = (*smartctl_calls.prefix(sys.argv[2], False), *smartctl_calls.read_arguments('/dev/sdq'))
-    print(*(answer.outcome for answer in runner.run([command], 0.7, time.monotonic() + 20)), runner.forgetful)
+    print(*(answer.outcome for answer in runner.run([command], 0.7, time.monotonic() + 20)), runner.why_forgetful)
     runner.close()"""
     before = len(sudo.fake.calls())
 

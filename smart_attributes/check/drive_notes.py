@@ -137,14 +137,14 @@ def unread_rows(device: Device, report: Report) -> list[Reading]:
     step = 'compare with the original output'
     if not device.is_recorded:
         step = f'compare with what smartctl -x prints for {device.address}'
+    # Outputs show the text of a reading with a state, so the number does not matter.
     return [
         Reading(
             UNREAD_ROWS,
-            0,
-            '',
-            Source('the report'),
-            f'{gap}, so an alert may be missing',
-            State.UNKNOWN,
+            number=0,
+            source=Source('the report'),
+            verdict=f'{gap}, so an alert may be missing',
+            state=State.UNKNOWN,
             brief='a row of a table cannot be read',
             action=step,
         )
@@ -161,9 +161,24 @@ def notes(
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     return [
-        *_failed_before(report),
+        *(
+            Coded(
+                'attribute-failed-before',
+                f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past',
+            )
+            for row in report.attributes
+            if row.when_failed == 'past'
+        ),
         *_explanations(all_readings),
-        *_unknown(all_readings),
+        # report.gaps already lists an unknown health status.
+        *(
+            Coded(
+                'value-unknown',
+                f'{reading.metric} from {reading.source} is unknown: {reading.unknown}',
+            )
+            for reading in all_readings
+            if reading.number is None and reading.metric != HEALTH
+        ),
         *_differences(all_readings, spec),
         *_distrusted(all_readings, spec),
         *_of_hours(report, all_readings),
@@ -178,38 +193,12 @@ def notes(
     ]
 
 
-def _failed_before(report: Report) -> list[Coded]:
-    """Return a note for each attribute that was at its threshold once."""
-    return [
-        Coded(
-            'attribute-failed-before',
-            f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past',
-        )
-        for row in report.attributes
-        if row.when_failed == 'past'
-    ]
-
-
 def _explanations(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note why a reported health status is not judged; [] if it is."""
     return [
         Coded('health-status-explained', reading.verdict)
         for reading in all_readings
         if reading.metric == HEALTH and not reading.judged and reading.verdict
-    ]
-
-
-def _unknown(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each reading without a number, except the health status: report.gaps
-    already lists that.
-    """
-    return [
-        Coded(
-            'value-unknown',
-            f'{reading.metric} from {reading.source} is unknown: {reading.unknown}',
-        )
-        for reading in all_readings
-        if reading.number is None and reading.metric != HEALTH
     ]
 
 
@@ -223,9 +212,11 @@ def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
     return status & ~FAILED
 
 
-def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
-    """Return a note with the command of the test that ends the alert about a failed self-test; []
-    without this alert.
+def self_test_to_repeat(
+    device: Device, judgements: Sequence[Judgement]
+) -> Iterator[Coded]:
+    """Yield a note with the command of the test that ends the alert about a failed self-test;
+    nothing without this alert.
     """
     # Only for CRITICAL: after a WARNING, smartctl would not show that another test has passed.
     has_failed = any(
@@ -234,34 +225,28 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
         and judgement.state is not State.OK
         for judgement in judgements
     )
-    if not has_failed:
-        return []
-    return [
-        Coded(
+    if has_failed:
+        yield Coded(
             'self-test-to-repeat',
             'the self_test alert ends only when an extended self-test passes; to start one, run: '
             f'{drive_logs.extended_self_test(device)}',
         )
-    ]
 
 
-def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note that the forecast counts from today, because the report has no usable date;
-    [] without a forecast, or if the endurance is already used up.
+def undated(all_readings: Sequence[Reading]) -> Iterator[Coded]:
+    """Yield a note that the forecast counts from today, because the report has no usable date;
+    nothing without a forecast, or if the endurance is already used up.
 
     The caller has to know that this is a recorded report without a usable date.
     """
     has_date_ahead = any(
         reading.forecast and reading.forecast.left > 0 for reading in all_readings
     )
-    if not has_date_ahead:
-        return []
-    return [
-        Coded(
+    if has_date_ahead:
+        yield Coded(
             'report-undated',
             'the report has no usable date, so its forecast counts from today',
         )
-    ]
 
 
 def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
@@ -273,14 +258,13 @@ def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     }
 
 
-def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note on each log whose power-on hours exceed the drive's power-on time."""
+def _of_hours(report: Report, all_readings: Sequence[Reading]) -> Iterator[Coded]:
+    """Yield a note on each log whose power-on hours exceed the drive's power-on time."""
     leads = [reading for reading in all_readings if reading.metric == drive_logs.HIDDEN]
-    if not leads:
-        return []
-    from ..knowledge.log_ages import clock_notes
+    if leads:
+        from ..knowledge.log_ages import clock_notes
 
-    return clock_notes(report, all_readings, leads)
+        yield from clock_notes(report, all_readings, leads)
 
 
 def _of_farm_and_history(
@@ -299,9 +283,8 @@ def _of_farm_and_history(
         yield from map(fall_note, falls(past, all_readings, report.identity.firmware))
 
 
-def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
-    """Return a note with the attributes for endurance_used if the attribute table has none of them;
-    else [].
+def _lost_wear(report: Report, spec: DriveSpec) -> Iterator[Coded]:
+    """Yield a note with the attributes for endurance_used if the attribute table has none of them.
 
     In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes
     report one of them.
@@ -313,19 +296,16 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
         if item.metric == ENDURANCE and not item.is_trap
     )
     is_lost = reported and sources and reported.isdisjoint(sources)
-    if not is_lost:
-        return []
-    return [
-        Coded(
+    if is_lost:
+        yield Coded(
             'values-missing',
             f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
             'endurance_used for this drive family',
         )
-    ]
 
 
-def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
-    """Return a note for each metric whose percentages differ by more than APART points; statistics
+def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> Iterator[Coded]:
+    """Yield a note for each metric whose percentages differ by more than APART points; statistics
     that are ignored do not count.
     """
     by_metric: dict[str, list[tuple[float, Source]]] = {}
@@ -336,27 +316,22 @@ def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded
             continue
         value = reading.number, reading.source
         by_metric.setdefault(reading.metric, []).append(value)
-    notes = []
     for metric, values in by_metric.items():
         numbers = [number for number, _ in values]
         if max(numbers) - min(numbers) > APART:
             sources = [
                 f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            notes.append(
-                Coded(
-                    'sources-differ',
-                    f'{metric}: {", ".join(sources)}; the worse value is used',
-                )
+            yield Coded(
+                'sources-differ',
+                f'{metric}: {", ".join(sources)}; the worse value is used',
             )
-    return notes
 
 
-def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
-    """Return a note for each device statistic that is known to be wrong; above 0, the note adds what
+def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> Iterator[Coded]:
+    """Yield a note for each device statistic that is known to be wrong; above 0, the note adds what
     the statistic predicts.
     """
-    notes = []
     for reading in all_readings:
         if not is_untrusted(reading, spec):
             continue
@@ -367,5 +342,4 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]
         prediction = spec.untrusted_statistics[reading.metric]
         if reading.number and prediction:
             words = f'{words}; {prediction}'
-        notes.append(Coded('statistic-not-trusted', words))
-    return notes
+        yield Coded('statistic-not-trusted', words)

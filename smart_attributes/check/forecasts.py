@@ -47,8 +47,8 @@ WIDER = 1.2  # factor that widens the range, for changes that have not occurred 
 SLOWER = 6
 FASTER = 12
 FURTHEST = 50 * YEAR  # a later date is not useful
-# a drive is idle if, at its lifetime rate, it would have grown at least this many times as much as
-# it has grown in the history
+# ratio: a drive is idle if, at its lifetime rate, it would have grown at least this many times as
+# much as it can have grown in the history
 IDLE = 3
 
 
@@ -61,8 +61,9 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     unknown = Reading(TIME_LEFT, None, 's', Source(ESTIMATE))
     used = by_metric.get(ENDURANCE)
     if used is None:
-        why = 'no endurance_used value is evaluated for this drive'
-        return unknown._replace(unknown=why)
+        return unknown._replace(
+            unknown='no endurance_used value is evaluated for this drive'
+        )
     age = by_metric.get(AGE)
     foreseen = _foreseen(used, age.number if age else None, past)
     if isinstance(foreseen, str):
@@ -72,8 +73,9 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
         source = ESTIMATE
     elif foreseen.left == 0:  # already used up
         source = ENDURANCE
-    left = round(foreseen.left)
-    return Reading(TIME_LEFT, left, 's', Source(source), forecast=foreseen)
+    return Reading(
+        TIME_LEFT, round(foreseen.left), 's', Source(source), forecast=foreseen
+    )
 
 
 def sooner(first: Reading, second: Reading) -> Reading:
@@ -151,10 +153,11 @@ def forecast(
         if grown >= LEAST_GROWN:
             rates = _rates(_sampled(points, now, used), life)
             return _of_rates(left, *rates, is_estimate=False)
-        # a rounded percentage can hide a growth of 1
-        largest_growth = max(1.0, grown)
-        expected_growth = life * watched
-        if expected_growth >= IDLE * largest_growth:
+        # A rounded percentage can hide a growth of 1.
+        largest_possible_growth = max(1.0, grown)
+        growth_at_lifetime_rate = life * watched
+        # IDLE is a ratio.
+        if growth_at_lifetime_rate >= IDLE * largest_possible_growth:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)

@@ -74,7 +74,9 @@ class Remembered:
         """Return the history, for which the first call waits; None if it is not used, does not
         exist, or cannot be used.
 
-        If it cannot be used, the first call also sets `trouble` and `is_lost`.
+        If it cannot be used, the first call also sets `trouble` to the reason. It then sets
+        `is_lost` if the history is there and this run should write it; a run for a person only
+        reads.
         """
         store = self._store
         if store is None:
@@ -111,8 +113,11 @@ class Remembered:
         """Look up the drives of this run in the history, and keep the results for the other methods;
         return where all drives are, compared with the last check.
 
-        Return None if the history is not used, cannot be read (`trouble` then has the reason), or
-        was not read completely in time.
+        Return None in these cases:
+
+        - The history is not used or does not exist. Nothing is kept.
+        - It cannot be used. `trouble` has the reason, and nothing is kept.
+        - It was not read completely in time. The results are kept all the same.
 
         reads: one for each drive, also for those that no name on the command line selects.
         candidates: these, and those of duplicates and empty slots. aliases: address -> other
@@ -123,7 +128,9 @@ class Remembered:
             return None
         from ..history.drive_records import Match
 
-        asked = _addressed(stage)
+        # all devices of the run, each with the address at which it answered
+        reached = {read.device.name: read.device for read in stage.reads}
+        asked = [reached.get(device.name, device) for device in stage.found.devices]
         self._slots = _slots(asked, candidates)
         self._aliases = aliases
         self._scope = _scope(stage, asked, store)
@@ -134,11 +141,16 @@ class Remembered:
         }
         matches = store.recall(list(identities.values()))
         self._matches = dict(zip(identities, matches))
-        met = list(zip(identities, identities.values(), matches))
-        # these drives are not judged, but they are not missing either
+        identified_drives = [
+            (address, identities[address], match)
+            for address, match in self._matches.items()
+        ]
+        # These drives are not judged, but they are not missing either.
         for address, record in _recognized(store, stage, candidates).items():
-            met.append((address, record.identity, Match(record)))
-        self._records = {address: match.record for address, _, match in met}
+            identified_drives.append((address, record.identity, Match(record)))
+        self._records = {
+            address: match.record for address, _, match in identified_drives
+        }
         if not store.is_complete:
             return None  # an unread file could be that of any drive
         from . import drive_tracking
@@ -146,7 +158,7 @@ class Remembered:
         return drive_tracking.found(
             store.places,
             store.records,
-            met,
+            identified_drives,
             self._slots,
             self._scope,
             store.now,
@@ -357,6 +369,9 @@ class Remembered:
 
         sightings = {}
         for address, slot in self._slots.items():
+            # A drive that is recognized, but not judged, stays at its address without new readings.
+            # A judged drive gets another sighting below. If that fails, the drive there counts as
+            # unknown.
             is_judged = address in self._matches
             recognized = None if is_judged else self._records.get(address)
             sightings[address] = Sighting(address, slot=slot, recognized=recognized)
@@ -393,12 +408,6 @@ class Remembered:
             *past.observations(readings, earlier),
             *past.former_numbers(earlier, readings, verdict.identity.firmware),
         )
-
-
-def _addressed(stage: Reads) -> list[Device]:
-    """Return all devices of a run, each with the address at which it answered."""
-    reached = {read.device.name: read.device for read in stage.reads}
-    return [reached.get(device.name, device) for device in stage.found.devices]
 
 
 def _slots(asked: Sequence[Device], candidates: Sequence[Read]) -> dict[str, str]:

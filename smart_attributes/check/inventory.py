@@ -4,7 +4,7 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .. import alarm
 from ..errors import (
@@ -49,87 +49,93 @@ class Inventory(NamedTuple):
     faults: tuple[Coded, ...] = ()
     # new, moved and missing drives; None without a history
     whereabouts: Whereabouts | None = None
-    missing: tuple[MissingDrive, ...] = ()  # the missing drives among *reads*
+    missing: Sequence[MissingDrive] = ()  # the missing drives among *reads*
     aliases: Mapping[str, tuple[Alias, ...]] = {}  # address -> other ones of a drive
-
-
-def _wanted_missing(
-    whereabouts: Whereabouts,
-    settings: RunSettings,
-    history: Remembered,
-    judge: Judge,
-    why_late: str,
-) -> tuple[list[MissingDrive], list[Coded]]:
-    """Return the missing drives that the options select, and faults, as wanted() does."""
-    selected = []
-    faults = []
-    for drive in known_missing(whereabouts, settings, judge):
-        # no earlier decisions: they are stored by device, and another drive can have the same one
-        kept, undecided = wanted(
-            [drive.read], settings, history, decided={}, late=why_late
-        )
-        faults += undecided
-        if kept:
-            selected.append(drive)
-    return selected, faults
 
 
 def inventory(
     stage: Reads, settings: RunSettings, history: Remembered, judge: Judge | None = None
 ) -> Inventory:
-    """Return the drives of a run, with their history. Missing drives are found first, then names on
-    the command line select among all drives.
+    """Return the drives of a run, with their history: those that are there, then the missing ones.
 
-    If the time limit ends the work, it is done again without evaluating further patterns. judge: if
-    None, missing drives are left out.
+    Patterns select among the drives that were read. Then missing drives are found. Then names on
+    the command line select among all drives. judge: if None, missing drives are left out.
+
+    If the time limit ends the work, it is done again without evaluating further patterns.
     """
-    # This says whether the patterns select a device. wanted() fills it, and skips these devices if
-    # taken() is called again after the time limit.
+    # Whether the patterns select a device. wanted() adds its decisions, and if taken() is called
+    # again, wanted() does not repeat them.
     decided: dict[Device, bool] = {}
 
     def taken(why_cut: str) -> Inventory:
         """Return the inventory. why_cut: why the time is over; '' while there is time."""
-        label = settings.label
-        why_late = f'{why_cut} before the patterns were matched' if why_cut else ''
-        kept, faults = wanted(stage.reads, settings, history, decided, why_late)
-        if any(read.report is None for read in kept):
+        reads, faults = wanted(stage.reads, settings, history, decided, why_cut)
+        if any(read.report is None for read in reads):
             from ..reading import diagnostics
 
-            kept = diagnostics.with_better_reasons(kept)
-        all_drives = inventory_of(kept, stage.found, label, history.seen_as)
+            reads = diagnostics.with_better_reasons(reads)
+        present = inventory_of(reads, stage.found, settings.label, history.seen_as)
         # This comes before names select drives: a drive that they do not select is not missing.
         whereabouts = history.recall(
-            stage, all_drives.reads, all_drives.candidates, all_drives.aliases
+            stage, present.reads, present.candidates, present.aliases
         )
-        all_missing: list[MissingDrive] = []
-        if whereabouts and judge:
-            wanted_drives, undecided = _wanted_missing(
-                whereabouts, settings, history, judge, why_late
-            )
-            faults += undecided
-            all_missing = with_free_names(wanted_drives, all_drives.reads, label)
+        missing, missing_faults = _wanted_missing(
+            whereabouts, present.reads, settings, history, judge, why_cut
+        )
+        drives = present._replace(missing=missing)
         if settings.which.names:
-            from . import named_drives
-
-            named_reads, missing_drives = named_drives.selected(
-                kept, all_missing, settings, history
-            )
-            drives = inventory_of(named_reads, stage.found, label, history.seen_as)
-        else:
-            drives = all_drives
-            missing_drives = all_missing
+            drives = _named(drives, stage.found, settings, history)
         # A missing drive is listed once, not also as an address without a drive.
-        present = [
-            read for read in drives.reads if not _is_vacated(read, missing_drives)
+        listed_reads = [
+            read for read in drives.reads if not _is_vacated(read, drives.missing)
         ]
+        listed_reads += [drive.read for drive in drives.missing]
         return drives._replace(
-            reads=(*present, *(drive.read for drive in missing_drives)),
-            missing=tuple(missing_drives),
-            faults=(*faults, *drives.faults),
+            reads=tuple(listed_reads),
+            faults=(*faults, *missing_faults, *drives.faults),
             whereabouts=whereabouts,
         )
 
     return alarm.in_time(taken)
+
+
+def _wanted_missing(
+    whereabouts: Whereabouts | None,
+    present: Sequence[Read],
+    settings: RunSettings,
+    history: Remembered,
+    judge: Judge | None,
+    why_cut: str,
+) -> tuple[list[MissingDrive], list[Coded]]:
+    """Return the missing drives that the patterns select, each under a free name, and faults, as
+    wanted() does; neither without a history or a judge. present: the drives that are there.
+    """
+    if whereabouts is None or judge is None:
+        return [], []
+    selected = []
+    faults = []
+    for drive in known_missing(whereabouts, settings, judge):
+        # no earlier decisions: they are stored by device, and another drive can have the same one
+        kept, undecided = wanted(
+            [drive.read], settings, history, decided={}, why_cut=why_cut
+        )
+        faults += undecided
+        if kept:
+            selected.append(drive)
+    return with_free_names(selected, present, settings.label), faults
+
+
+def _named(
+    drives: Inventory, found: DeviceList, settings: RunSettings, history: Remembered
+) -> Inventory:
+    """Return the inventory of only those drives, present or missing, that the command line names."""
+    from . import named_drives
+
+    reads, missing = named_drives.selected(
+        drives.candidates, drives.missing, settings, history
+    )
+    named = inventory_of(reads, found, settings.label, history.seen_as)
+    return named._replace(missing=missing)
 
 
 def known_missing(
@@ -152,8 +158,7 @@ def known_missing(
         if accepted:
             # An acknowledgement without a day does not end. As texts, days are in order of time.
             came = local_day(place.first)
-            is_still_accepted = accepted.at == '' or came <= accepted.at
-            if is_still_accepted:
+            if accepted.at == '' or came <= accepted.at:
                 return True
         return judge.thresholds.exceptions(device, identity, family='').is_optional
 
@@ -198,13 +203,13 @@ def wanted(
     settings: RunSettings,
     history: Remembered,
     decided: dict[Device, bool],
-    late: str,
+    why_cut: str,
 ) -> tuple[list[Read], list[Coded]]:
     """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each
     with a fault.
 
-    decided: the earlier decisions, which are not repeated; receives each new one. late: the reason
-    why patterns are no longer evaluated; '' if there is time.
+    decided: the earlier decisions, which are not repeated; receives each new one. why_cut: why the
+    time is over, so that no pattern is evaluated any more; '' while there is time.
     """
     match = selection.patterns(settings.which.match)
     ignore = selection.patterns(settings.which.ignore)
@@ -213,8 +218,10 @@ def wanted(
         device = read.device
         if device in decided:
             continue
-        if late and (match or ignore):
-            faults.append(_undecided(device, late))
+        if why_cut and (match or ignore):
+            faults.append(
+                _undecided(device, f'{why_cut} before the patterns were matched')
+            )
             continue
         identity = _identity(read, history)
         is_final = isinstance(read.outcome, (Report, DriveMissing))
@@ -258,12 +265,14 @@ def inventory_of(
     of this run. label: the identifier used in drive names, see --label. seen_as: see distinct().
     """
     drives = distinct(candidates, seen_as)
-    same_drive = [
+    same_drive_notes = [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}')
         for drive in drives
         if drive.others
     ]
-    occupied, empty = without_empty([drive.read for drive in drives], found.is_scan)
+    occupied, empty_notes = without_empty(
+        [drive.read for drive in drives], found.is_scan
+    )
     # It is unknown whether these slots of a range have drives, because they were not read in time.
     unseen = [
         read
@@ -287,27 +296,29 @@ def inventory_of(
         candidates=tuple(candidates),
         is_bare=is_complete and not any(map(_may_be_drive, candidates)),
         aliases=aliases(drives),
-        notes=(*same_drive, *empty, *reached_otherwise(counted, found.devices)),
+        notes=(
+            *same_drive_notes,
+            *empty_notes,
+            *reached_otherwise(counted, found.devices),
+        ),
         faults=tuple(faults),
     )
 
 
-def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
-    """Return a note for each drive that answered as a device type other than the requested type."""
+def reached_otherwise(
+    reads: Sequence[Read], asked: Sequence[Device]
+) -> Iterator[Coded]:
+    """Yield a note for each drive that answered as a device type other than the requested type."""
     requested_devices = {device.name: device for device in asked}
-    notes = []
     for read in reads:
         device = read.device
         requested = requested_devices.get(device.name, device)
         if device.type != requested.type:
-            notes.append(
-                Coded(
-                    'type-differs',
-                    f'{device.name} does not answer as {requested.address}, only as '
-                    f'{device.address}; use that address',
-                )
+            yield Coded(
+                'type-differs',
+                f'{device.name} does not answer as {requested.address}, only as '
+                f'{device.address}; use that address',
             )
-    return notes
 
 
 def without_empty(
@@ -385,8 +396,10 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
     state = settings.which.no_drives
     is_whole_scan = stage.found.is_scan and stage.found.is_whole
     if state is not None and is_whole_scan and drives.is_bare:
-        option = f'--no-drives {state.name.lower()}'
-        return state, f'no drives: smartctl --scan found none ({option})'
+        return (
+            state,
+            f'no drives: smartctl --scan found none (--no-drives {state.name.lower()})',
+        )
     if settings.which.expect == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
@@ -397,17 +410,25 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
 
 
 def _why_nobody(stage: Reads) -> str:
-    """Return why a run has no drive to judge. The caller has found that no drive is left, so each
-    drive that was read is excluded.
+    """Return why a run has no drive to judge:
+
+    - no device was found
+    - none was read in time
+    - all are excluded
+    - no drive is at any of the addresses
+
+    The caller has found that no drive is left.
     """
     if not stage.found.devices:
         is_scan = stage.found.is_scan
         return 'smartctl --scan found none' if is_scan else 'no address is given'
     if stage.is_cut:
         return 'none was read in time'
-    # Drives that are excluded by their addresses were not read. The others were read, and are
-    # excluded by their identities.
-    if not stage.reads or any(map(_may_be_drive, stage.reads)):
+    # A drive that is excluded by its address is not read.
+    are_excluded_by_address = not stage.reads
+    # A drive that was read, and is not left, is excluded by its identity.
+    are_excluded_by_identity = any(map(_may_be_drive, stage.reads))
+    if are_excluded_by_address or are_excluded_by_identity:
         return 'all are excluded'
     return 'none of the addresses has a drive'
 

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 
 _ALERTS = (State.WARNING, State.CRITICAL)
+# numbers of a reported health status; a status that is not reported has another number, or none
+FAILED = 0
+PASSED = 1
 
 
 def of(verdict: Verdict, now: int) -> LastVerdict:
@@ -198,15 +201,14 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     last_status = last_statuses[0]
     present = present_statuses[0]
     is_self_assessment = present.reading.source.log == SELF_ASSESSMENT
-    # 0 is FAILED, and 1 is PASSED. A status that is not reported has another number, or none.
-    is_reported = present.reading.number in (0, 1)
+    is_reported = present.reading.number in (FAILED, PASSED)
     if is_self_assessment and is_reported:
         return verdict
+    # Only an alert is stored as a finding, so the last status was not PASSED.
     reading = Reading(
         HEALTH,
-        0,
-        '',
-        Source(SELF_ASSESSMENT),
+        FAILED,
+        source=Source(SELF_ASSESSMENT),
         verdict=last_status.words.removeprefix(f'{HEALTH}: '),
         state=last_status.state,
         is_stored=True,

@@ -102,19 +102,27 @@ def _has_other_drives(run: Run) -> bool:
     return any(not place.gone for place in whereabouts.places)
 
 
-def messages(run: Run) -> dict[str, Any]:
-    """Return the messages about a run by kind (a field of Survey), in the order of the output."""
+def _of_history(run: Run) -> tuple[Sequence[Demand], Sequence[Coded]]:
+    """Return the messages about the history: those that have a state, and the remarks.
+
+    If the history cannot be used, the only message says so. It has a state if the history is
+    required, or if this run has lost it; otherwise, it is a remark. If the history is used, each
+    loss has a state, and a doubt about its dates is a remark.
+    """
     history = run.history
-    losses = history.losses
     remarks = history.remarks
     # the state that the option sets; None: the option is not given
     required_state = run.settings.history.history_required
+    state = State.WARNING if required_state is None else required_state
     must_alert = required_state is not None or history.is_lost
     if history.trouble and must_alert:
-        # The remark that the history cannot be used, which is then the only one, becomes an alert.
-        losses = (*losses, *remarks)
-        remarks = ()
-    state_of_losses = State.WARNING if required_state is None else required_state
+        return [(state, message) for message in remarks], ()
+    return [(state, message) for message in history.losses], remarks
+
+
+def messages(run: Run) -> dict[str, Any]:
+    """Return the messages about a run by kind (a field of Survey), in the order of the output."""
+    history_alerts, history_remarks = _of_history(run)
     reads = (*run.read.reads, *run.drives.reads)
     all_notes = notes(run)
     return {
@@ -131,7 +139,7 @@ def messages(run: Run) -> dict[str, Any]:
         ),
         'remarks': (
             *dict.fromkeys(read.remark for read in reads if read.remark),
-            *remarks,
+            *history_remarks,
             *moved(run),
         ),
         'left_out': tuple(note for note in all_notes if note.code == LEFT_OUT),
@@ -139,6 +147,6 @@ def messages(run: Run) -> dict[str, Any]:
         'demands': (
             *missing(run),
             *((State.WARNING, message) for message in run.judge.warnings),
-            *((state_of_losses, message) for message in losses),
+            *history_alerts,
         ),
     }

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 def narrowed(which: Which, history: HistorySettings) -> Which:
     """Return the selection of the drives to read, so that drives without one of the names are not
-    read if possible:
+    read if possible. *which* has at least one name. The selection is one of these:
 
     - *which* itself, if it has addresses, a scan or reports
     - all drives of this machine, with the names, if the address of a name is not known
+    - the addresses of the named drives, without names, if no other address of them is known
     - the addresses of the named drives and their other addresses, with the names, if the last check
       found other addresses of these drives
-    - the addresses of the named drives, without names, in all other cases
 
     With the names, selected() finds the named drives after reading. Raises UsageError for an
     invalid address.
@@ -45,8 +45,9 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     past = remembered(history)
     drives = _known(past)
     addresses_by_name = [_addresses_of(name, drives) for name in which.names]
-    if not all(addresses_by_name):  # [] for a name without a known address
-        # a scan finds the drives that are not behind RAID
+    has_unknown_name = [] in addresses_by_name
+    if has_unknown_name:
+        # A scan finds the drives that are not behind RAID.
         behind_raid = tuple(device.address for device in drives if is_raid(device))
         return which._replace(devices=behind_raid, scan=True)
     devices = tuple(chain.from_iterable(addresses_by_name))

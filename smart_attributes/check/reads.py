@@ -69,10 +69,10 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     plans, not_read = _planned(found.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
-    if runner.forgetful:
+    if runner.why_forgetful:
         note = Coded(
             'processes-not-recorded',
-            f'if a drive hangs, each check may leave another process behind: {runner.forgetful}',
+            f'if a drive hangs, each check may leave another process behind: {runner.why_forgetful}',
         )
         found = found._replace(notes=(*found.notes, note))
     return Started(found, plans, not_read)

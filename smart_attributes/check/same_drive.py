@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from ..errors import DriveAsleep
-from ..model import DOUBTED, ONE, Alias, Identity, Read, Report, SelfTest
+from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
 from ..reading.content import COMMAND_FAILED, FAILED
 from ..reading.device_types import is_raid
 from ..reading.identity import NONE, WEAK, agreement, identifiers
@@ -52,15 +52,12 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
         for identifier in own_identifiers:
             groups_by_identifier[identifier].append(group)
         group.append(read)
-    return [_one_drive(group) for group in _as_given(groups, reads)]
-
-
-def _as_given(groups: list[list[Read]], reads: Sequence[Read]) -> list[list[Read]]:
-    """Return the groups, and in each group its addresses, in the order of *reads*."""
+    # The groups, and in each group its addresses, get back the order of *reads*.
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
-    return sorted(groups, key=lambda group: place[id(group[0])])
+    groups.sort(key=lambda group: place[id(group[0])])
+    return [_one_drive(group) for group in groups]
 
 
 def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read] | None:
@@ -112,21 +109,28 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
 
 
 def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
-    """Return whether two addresses lead to the same drive: their identities agree, and so do their
-    reports. If the reports differ, the history says whether the last check found one drive at both.
+    """Return whether two addresses lead to the same drive:
+
+    - False, if the identities do not agree
+    - if errors that the drive counted between the reads cannot explain how the reports differ: True
+      only if the last check found one drive at both addresses, without such a difference. The
+      second such difference in a row means two drives.
+    - if only counted errors can explain how the reports differ, and only one of serial number and
+      WWN agrees: True only if the last check found one drive at both addresses
+    - True, in all other cases
     """
     level = _agreement(first, second)
     if level == NONE:
         return False
     addresses = first.device.address, second.device.address
-    # No counted error explains the difference. DOUBTED says that the last check found such a
-    # difference, too, and the second one in a row means two drives.
-    if _differ(first, second, may_count=True):
+    differ_anyhow = _differ(first, second, has_counted_errors=True)
+    if differ_anyhow:
+        # DOUBTED: the last check found one drive, but with such a difference.
         return seen_as(*addresses) == ONE
-    # Counted errors can explain the difference. But only one of serial number and WWN agrees, so
-    # the addresses have to be known as those of one drive, doubted or not.
-    if level == WEAK and _differ(first, second, may_count=False):
-        return seen_as(*addresses) in (ONE, DOUBTED)
+    if level == WEAK:
+        differ_unless_errors_counted = _differ(first, second, has_counted_errors=False)
+        if differ_unless_errors_counted:
+            return seen_as(*addresses) != SEPARATE
     return True
 
 
@@ -158,11 +162,12 @@ def _namespace(read: Read) -> str:
     return match[1] if match else ''
 
 
-def _differ(first: Read, second: Read, may_count: bool) -> bool:
+def _differ(first: Read, second: Read, has_counted_errors: bool) -> bool:
     """Return whether there are reports at both addresses, and these are from different drives.
 
-    may_count: the drive can have counted errors between the reads, so higher counts of the later
-    report are no difference; see drive_facts.differ().
+    has_counted_errors: if True, suppose that the drive has counted errors between the reads, so
+    that higher counts of the later report are no difference; if False, any other count is one. See
+    drive_facts.differ().
     """
     # If both ended at the same time, the second one counts as the earlier one.
     earlier, later = sorted((second, first), key=lambda read: read.ended)
@@ -172,7 +177,7 @@ def _differ(first: Read, second: Read, may_count: bool) -> bool:
         return False
     began = earlier.ended - earlier.seconds
     seconds = later.ended - began
-    return drive_facts.differ(before, after, seconds, may_count)
+    return drive_facts.differ(before, after, seconds, has_counted_errors)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -205,7 +210,7 @@ def _one_drive(group: Sequence[Read]) -> Distinct:
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
     is_doubted = any(
-        _differ(first, second, may_count=True)
+        _differ(first, second, has_counted_errors=True)
         for first, second in combinations(group, 2)
     )
     return Distinct(kept, others, is_doubted)
@@ -224,8 +229,11 @@ def merged(reports: Sequence[Report]) -> Report:
     worst one counts.
     """
     best = min(reports, key=lambda report: (-_completeness(report), len(report.gaps)))
-    protocol = best.identity.protocol
-    alike = [report for report in reports if report.identity.protocol == protocol]
+    alike = [
+        report
+        for report in reports
+        if report.identity.protocol == best.identity.protocol
+    ]
     alike.sort(key=lambda report: report is not best)  # the best one first
     # A report of another protocol can be the only one that says that the drive fails.
     status = _status(reports) or best
@@ -325,13 +333,12 @@ def _completed(identities: Sequence[Identity]) -> Identity:
 
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     """Return the health log with the most errors, with the warnings of all; {} if all are empty."""
-    not_empty = [log for log in logs if log]
-    if not not_empty:
+    if not any(logs):
         return {}
     warnings = 0
-    for log in not_empty:
+    for log in logs:
         warnings |= log.get('critical_warning', 0)
-    worst = max(not_empty, key=drive_facts.errors_of_nvme)
+    worst = max(filter(None, logs), key=drive_facts.errors_of_nvme)
     return {**worst, 'critical_warning': warnings}
 
 

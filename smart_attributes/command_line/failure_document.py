@@ -7,7 +7,6 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
 from typing import IO, Callable
 
 from .. import alarm
@@ -23,7 +22,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
 
     work: a command; it prints a document or plain lines to sys.stdout, and returns the exit status.
     If it raises, its output is dropped. Only a help text, after which argparse raises
-    SystemExit(0), is printed as it is. failure: see _document().
+    SystemExit(0), is printed as it is. failure: returns the document for an error message.
     """
     with tempfile.SpooledTemporaryFile(
         ROOM, 'w+', encoding='utf-8', errors='replace'
@@ -41,7 +40,16 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
             _copy(spool)
         else:
             spool.seek(0)
-            print(_document(spool.read().splitlines(), code, failure))
+            lines = spool.read().splitlines()
+            if code == UNKNOWN:  # the lines are an error message
+                print(failure('; '.join(lines)))
+            else:
+                document = {
+                    'version': DOCUMENTS['messages'],
+                    'state': 'OK',
+                    'messages': lines,
+                }
+                print(json.dumps(document, indent=1))
         return code
 
 
@@ -49,15 +57,3 @@ def _copy(spool: IO[str]) -> None:
     """Print the output of a command as it is."""
     spool.seek(0)
     shutil.copyfileobj(spool, sys.stdout)
-
-
-def _document(lines: Sequence[str], code: int, failure: Callable[[str], str]) -> str:
-    """Return the document for a command that printed only plain lines, such as `history --remove`.
-
-    code: its exit status. If it is UNKNOWN, the lines are an error message. failure: returns the
-    document for an error message.
-    """
-    if code == UNKNOWN:
-        return failure('; '.join(lines))
-    document = {'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}
-    return json.dumps(document, indent=1)

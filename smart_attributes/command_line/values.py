@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any
-from ..words import none_of
+from ..words import TYPED, nearest
 
 STATE_WORDS = tuple(state.name.lower() for state in State)
 
@@ -26,7 +26,11 @@ def metric_range(text: str) -> tuple[str, str]:
 def state(text: str) -> State:
     """Return the state with this name, in upper or lower case. Raises ArgumentTypeError."""
     if text.lower() not in STATE_WORDS:
-        raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
+        guess = nearest(text, STATE_WORDS, TYPED)
+        end = f'; {guess}' if guess else ''
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not valid here; use {", ".join(STATE_WORDS)}{end}'
+        )
     return State[text.upper()]
 
 

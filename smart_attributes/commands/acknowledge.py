@@ -5,7 +5,6 @@ While one `acknowledge` uses the file, a lock makes others wait. A check reads e
 or the new file.
 """
 
-import errno
 import json
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -68,7 +67,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         why = 'the drive was removed'
     common = template(why, own.until)
     if own.missing_drives:
-        serials, unknown = _named_missing(options, runner, own.every_alarm)
+        serials, unknown = _named_missing(options, runner)
         choice = accepted_as_missing(serials, unknown, common, hide_serial)
         return _accept_and_print(config, choice, own.every_alarm)
     drives = survey(options, runner)
@@ -114,12 +113,17 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined, or do not select any drive.
 
-    These are mistakes: with --missing, a metric, or a name and --all; with --list or --withdraw, a
-    metric, a name or --all; otherwise, a metric with --all, or no drive without --all.
+    These are mistakes:
+
+    - with --missing: a metric, names together with --all, or neither names nor --all
+    - with --list or --withdraw: a metric, a name or --all
+    - with --all alone: a metric
+    - without these options: no drive
     """
     if own.missing_drives:
-        # either names or --all
-        if which.metrics or bool(which.names) == own.every_alarm:
+        has_both = which.names and own.every_alarm
+        has_neither = not (which.names or own.every_alarm)
+        if which.metrics or has_both or has_neither:
             raise UsageError(HOW_WITHOUT_METRICS)
     elif own.lists or own.withdraw:
         if which.metrics or which.names or own.every_alarm:
@@ -139,24 +143,24 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
 
 
 def _named_missing(
-    options: Options, runner: processes.Runner, is_every_drive: bool
+    options: Options, runner: processes.Runner
 ) -> tuple[list[str], list[str]]:
     """Return the serial numbers of the drives that were removed, and the names that no missing
-    drive has.
+    drive has. Without names (--all), these are all missing drives.
 
     A drive that is still there can be named by its serial number, before it is pulled. Without
-    history, each name counts as a serial number. is_every_drive: nothing was named; return all
-    missing drives.
+    history, each name counts as a serial number.
     """
     everything = options._replace(which=options.which._replace(names=()))
     drives = survey(everything, runner)
     missing = [verdict for verdict in drives.verdicts if verdict.is_missing]
-    if is_every_drive:
+    names = options.which.names
+    if not names:
         return [verdict.identity.serial for verdict in missing], []
     known_serials = history_answers.serials(drives.history)
     serials = []
     unknown = []
-    for name in options.which.names:
+    for name in names:
         named = [
             verdict.identity.serial for verdict in missing if name in _names(verdict)
         ]
@@ -172,12 +176,11 @@ def _named_missing(
 def _names(verdict: Verdict) -> tuple[str, ...]:
     """Return the names by which a missing drive can be given."""
     device = verdict.device
-    identity = verdict.identity
     return (
         device.name,
         device.path,
         device.address,
-        identity.serial,
+        verdict.identity.serial,
         former_place(device).bay,
     )
 
@@ -197,15 +200,9 @@ def template(why: str, until: str) -> Acknowledgement:
         raise UsageError(
             f'--until {until} is in the past; give the last day on which the value is accepted'
         )
-    return Acknowledgement('', '', 0, why, until, _who(), today())
-
-
-def _who() -> str:
-    """Return the name of the user who runs this command, also through sudo; the number of the user
-    if it has no name.
-    """
+    # the user who runs this command, also through sudo
     user = os.environ.get('SUDO_USER') or name_of(os.getuid())
-    return user[:LONGEST_SIGNATURE]
+    return Acknowledgement('', '', 0, why, until, user[:LONGEST_SIGNATURE], today())
 
 
 def content(config: str) -> acknowledgements.AcknowledgementsFile:
@@ -317,11 +314,11 @@ def _explained(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         folder = os.path.dirname(file)
-        advice = {
-            errno.ENOENT: f'create the directory: mkdir -p {folder}',
-            errno.EACCES: 'run this as root',
-            errno.EPERM: 'run this as root',
-        }.get(error.errno or 0, f'make {folder} writable for root')
+        advice = f'make {folder} writable for root'
+        if isinstance(error, FileNotFoundError):
+            advice = f'create the directory: mkdir -p {folder}'
+        elif isinstance(error, PermissionError):
+            advice = 'run this as root'
         raise DataError(
             f'{file} cannot be written: {error.strerror}; {advice}'
         ) from None

@@ -144,20 +144,12 @@ def _foreseen(
         verdict_located, location = fence.tried(
             verdict_compared, place, 'cannot be located', Place()
         )
-        final_verdict = _if_decidable(verdict_located, future, now)
-        located.append(Located(final_verdict, location))
+        # The groups are examined with what each drive needs, for all drives in one call. An
+        # exception there would affect all of them, so it is found here.
+        use, _ = _decided(Use(verdict_located), future, now)
+        located.append(Located(use.verdict, location))
         outlooks[verdict.device] = future
     return located, outlooks
-
-
-def _if_decidable(verdict: Verdict, outlook: Outlook, now: float) -> Verdict:
-    """Return the verdict on a drive, or an UNKNOWN one if no action can be decided for it.
-
-    The groups are examined with what each drive needs, for all drives in one call. An exception there
-    would affect all of them, so this function finds it before.
-    """
-    use, _ = _decided(Use(verdict), outlook, now)
-    return use.verdict
 
 
 def _with_groups(

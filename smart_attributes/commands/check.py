@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
     # The time can end at any point, also between two stages; the last result of each stage counts.
-    # After the output begins, TimeIsOver is not raised, see alarm.conclude(). So nothing is printed
-    # twice, even if the time ends in the first call of _finish().
+    # survey() appends its result to this list before it returns, so the result is not lost if the
+    # time ends in between. After the output begins, TimeIsOver is not raised, see
+    # alarm.conclude(). So nothing is printed twice, even if the time ends in the first call of
+    # _finish().
     surveys: list[Survey] = []
     overview: Overview | None = None
     try:
-        survey(options, runner, _load_plugin, done=surveys.append)
-        overview = cases.of_alerts(surveys[-1], options)
+        surveyed = survey(options, runner, _load_plugin, done=surveys.append)
+        overview = cases.of_alerts(surveyed, options)
         return _finish(overview, options, runner)
     except alarm.TimeIsOver as over:
         if not surveys:
@@ -67,16 +69,18 @@ def whole(result: Overview) -> Whole:
     """Return the messages about the run as a whole."""
     from ..output import plugin
 
-    run = result.survey
-    database = Coded('database-date', f'attributes.json of {run.judge.database.date}')
+    surveyed = result.survey
+    database = Coded(
+        'database-date', f'attributes.json of {surveyed.judge.database.date}'
+    )
     return plugin.Whole(
-        run.failures,
-        run.faults,
-        run.demands,
-        result.remarks,
-        '; '.join(run.left_out),
-        [*result.notes, database],
-        run.nobody,
+        failures=surveyed.failures,
+        faults=surveyed.faults,
+        demands=surveyed.demands,
+        remarks=result.remarks,
+        left_out='; '.join(surveyed.left_out),
+        notes=[*result.notes, database],
+        nobody=surveyed.nobody,
     )
 
 

@@ -59,11 +59,13 @@ def migrate(options: Options, runner: Runner) -> int:
     own: MigrateOptions = options.own
     old = [conversion.old_file(path) for path in own.files]
     which = options.which
-    if not (which.devices or which.scan or which.reports):
+    has_selection = which.devices or which.scan or which.reports
+    if not has_selection:
         which = which._replace(devices=tuple(conversion.plain_paths(old)))
         options = options._replace(which=which)
     drives: Sequence[Read] = ()
-    if which.devices or which.scan or which.reports:
+    # If the options select nothing, and the old files have no plain path, no drive is read.
+    if has_selection or which.devices:
         drives = survey(options, runner).reads
     judge = judge_of(options, site_of(options.data, None))
     result = conversion.Migration(old, judge.database, drives)

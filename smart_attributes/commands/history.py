@@ -48,14 +48,19 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
         print('the history has no drive with that serial number')
         return UNKNOWN
     drives = ', '.join(map(clean, recorded))
-    question = f'Remove all readings of {drives} from the history? [y/N] '
-    # never in the output of --json
-    print(question, end='', file=sys.stderr, flush=True)
+    # The question is never in the output of --json.
+    print(
+        f'Remove all readings of {drives} from the history? [y/N] ',
+        end='',
+        file=sys.stderr,
+        flush=True,
+    )
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN
     store = for_writing(of_history(options))
-    print(f'{sum(map(store.remove, recorded))} removed')
+    removed = sum(map(store.remove, recorded))
+    print(f'{removed} removed')
     return OK
 
 

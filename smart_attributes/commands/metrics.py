@@ -9,6 +9,7 @@ from ..check import fence
 from ..check.survey import survey
 from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
 from ..model import Case, State, worst
+from ..output import metrics
 from ..reading.processes import Runner
 from ..words import coded, sentence
 from ..work.statements import problem
@@ -22,8 +23,6 @@ def run(options: Options, runner: Runner) -> int:
     """Print or write the metrics; return 0 if at least one drive answered or is in standby, else
     3.
     """
-    from ..output import metrics
-
     own: MetricsOptions = options.own
 
     def prepare() -> None:
@@ -55,8 +54,6 @@ def run(options: Options, runner: Runner) -> int:
 
 def _exposition(drives: Sequence[Case], overview: Overview) -> str:
     """Return the metrics for Prometheus."""
-    from ..output import metrics
-
     families = metrics.metrics(
         drives,
         overview.survey.judge.database.metrics,
@@ -108,9 +105,11 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
     """
     run = overview.survey
     problems = [coded(message) for _, message in run.told]
+    # As in the other outputs, remarks are shown without their codes.
     problems += overview.remarks
     if not drives:
-        problems.append(coded(run.nobody[1]))
+        _, why_no_drives = run.nobody
+        problems.append(coded(why_no_drives))
     for drive in drives:
         verdict = drive.verdict
         if verdict.problem:

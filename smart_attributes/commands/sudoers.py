@@ -18,7 +18,9 @@ from .records.sudoers import SudoersOptions
 def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
-    if not _exists(own.user):
+    try:
+        pwd.getpwnam(own.user)
+    except KeyError:
         # a comment, in case a shell redirects stderr into the file, too
         print(
             f'# this machine has no user {visible(own.user)}; use the rule on a machine that has this user',
@@ -27,6 +29,7 @@ def run(options: Options, runner: Runner) -> int:
     asked = sudo_rules.RuleRequest(
         own.user, own.literal, own.types, bool(options.which.devices)
     )
+
     settings = of_reads(options)
 
     def drives() -> tuple[DeviceList, Sequence[Plan]]:
@@ -36,11 +39,3 @@ def run(options: Options, runner: Runner) -> int:
 
     print(sudo_rules.text(asked, options.how_read, runner, drives))
     return OK
-
-
-def _exists(user: str) -> bool:
-    """Return whether this machine has a user with this name."""
-    try:
-        return bool(pwd.getpwnam(user))
-    except KeyError:
-        return False

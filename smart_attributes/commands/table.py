@@ -70,7 +70,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
         return _version(options)
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
-    module, _, name = (command.run or f'{command.name}.run').partition('.')
+    # a module and its function, such as "contribution.draft"
+    target = command.run or f'{command.name}.run'
+    module, name = target.split('.')
     function = getattr(import_module(f'.{module}', __package__), name)
     return int(function(options, runner))
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from .. import files
 from ..access import name_of
 from ..constants import LARGEST_SENT
-from ..model import Answer
 from ..output.doctor_findings import Finding, found
 from ..typed import Json
 from ..words import closest
@@ -95,7 +94,11 @@ def _written_to(folder: str) -> tuple[Objects | None, list[Finding]]:
     if os.geteuid() == 0 and os.path.isdir(OWNED):
         owner = os.stat(OWNED)
         os.chown(folder, owner.st_uid, owner.st_gid)
-    answer = _validation(folder)
+    line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
+    # since 2.14; before, -C always writes the objects
+    answer = daemons.ask((*line, '--dump-objects'))
+    if answer.status and 'unrecognised option' in daemons.text_of(answer):
+        answer = daemons.ask(line)
     if answer.outcome == 'not started':
         return None, []
     if answer.status in (0, None):
@@ -104,16 +107,6 @@ def _written_to(folder: str) -> tuple[Objects | None, list[Finding]]:
     if f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
         return Objects(), []
     return None, [refusal(printed)]
-
-
-def _validation(folder: str) -> Answer:
-    """Return Icinga's answer on its configuration; if this is valid, the folder has the objects."""
-    line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
-    # since 2.14; before, -C always writes the objects
-    answer = daemons.ask((*line, '--dump-objects'))
-    if answer.status and 'unrecognised option' in daemons.text_of(answer):
-        return daemons.ask(line)
-    return answer
 
 
 def objects_in(folder: str) -> Objects:

@@ -119,21 +119,22 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
     for name, setting in commands.items():
         if not _is_ours(f'{name} {setting.value}'):
             continue
-        check = DaemonCheck(
-            daemon='NRPE',
-            name=f'command[{name}]',
-            user=nrpe.value('nrpe_user', 'nagios'),
-            line=(SHELL, '-c', f'{prefix} {setting.value}'.strip()),
-            file=setting.file,
-            number=setting.number,
-            unit=unit,
-            seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
-            setting='command_timeout',
-            question=(*question, '-c', name) if question else (),
-            user_file=user_file,
-            user_setting='nrpe_user',
+        checks.append(
+            DaemonCheck(
+                daemon='NRPE',
+                name=f'command[{name}]',
+                user=nrpe.value('nrpe_user', 'nagios'),
+                line=(SHELL, '-c', f'{prefix} {setting.value}'.strip()),
+                file=setting.file,
+                number=setting.number,
+                unit=unit,
+                seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
+                setting='command_timeout',
+                question=(*question, '-c', name) if question else (),
+                user_file=user_file,
+                user_setting='nrpe_user',
+            )
         )
-        checks.append(check)
     return checks
 
 
@@ -214,8 +215,10 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
 
 def _service_lines(text: str, settings: Values) -> Iterator[tuple[str, str]]:
     """Yield the name and the command line of each service with a command. text: the object cache."""
-    blocks = re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
-    objects = [(kind, _fields(body)) for kind, body in blocks]
+    objects = [
+        (kind, _fields(body))
+        for kind, body in re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
+    ]
     macros = _values(settings.get('resource_file', ''))
     lines = {}
     addresses = {}
@@ -280,12 +283,12 @@ def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
 
 
 def _located(check: DaemonCheck, path: str) -> DaemonCheck:
-    """Return a check of Nagios with the file and line that define it. The object cache, which the
-    check comes from, does not name them.
+    """Return a check of Nagios with the file and the number of the line that probably defines it.
 
-    So this is the command or service, in a file below the folder of *path* (nagios.cfg), that
-    shares the most words with the check's command line. If none shares a word, the check is
-    returned unchanged.
+    The object cache, which the check comes from, names neither. Candidates are the lines that begin
+    with "command_line" or "check_command", in the files below the folder of *path* (nagios.cfg).
+    The line that contains the most words of the check's command line is used; of several, the
+    first. If no line contains such a word, the check is returned unchanged.
     """
     words = check.text.split()
     most_shared = 0

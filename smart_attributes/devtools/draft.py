@@ -18,9 +18,15 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json, MutableJson
 from ..words import literally
-from . import reading_rules
 from .entry_rules import LITERALS, literal_characters
-from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
+from .reading_rules import (
+    COARSEST,
+    ENDURANCE,
+    ENDURANCE_STATISTIC,
+    WORN,
+    is_remainder,
+    is_stated,
+)
 
 SHORTEST_PATTERN = 4  # characters that the schema requires
 # Formulas for endurance, each with its valid range, which excludes values that were never set.
@@ -189,15 +195,21 @@ def _attributes(
     2. all other attributes of the drive, except those of the base entry's sets, which the new
        entry uses, too. (A set is a list of attributes that several entries share.)
 
+    The base entry sets an attribute of its sets to null if it does not use this attribute. Such an
+    attribute of the drive is null in the new entry, too.
+
     kind: "hdd", "ssd" ... base: the entry that matches the drive at present, or {}.
     """
-    by_number = {str(row.id): row for row in rows}
-    inherited: MutableJson = {}
-    for number, attribute in base.get('attributes', {}).items():
-        if number in by_number:
-            inherited[number] = _inherited(attribute, by_number[number], base['family'])
-    # ID as a number -> attribute, of the base entry and of its sets
+    by_number = {row.id: row for row in rows}
+    # the base entry's own attributes, by ID; None for null
+    own = {int(key): value for key, value in base.get('attributes', {}).items()}
+    # its own attributes without None, and those of its sets, by ID
     described = database.rows_of(base)
+    inherited = {
+        str(number): _inherited(attribute, by_number[number], base['family'])
+        for number, attribute in own.items()
+        if number in by_number
+    }
     # A second reading of a metric would replace the first one, so the other attributes must not
     # read these metrics. Attributes that this drive lacks count, too: other drives of the family
     # have them.
@@ -206,12 +218,11 @@ def _attributes(
         read_metrics.update(attribute.get('readings', ()))
     meanings = _agreed_meanings(database, kind, read_metrics)
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
-    # IDs, as text, of the attributes that need no description of their own
-    covered = {*inherited, *map(str, described)}
+    # An attribute that the base entry sets to null is in *own*, but not in *described*.
     new = {
-        number: _attribute(row, meanings, new_fits)
+        str(number): _attribute(row, meanings, new_fits)
         for number, row in by_number.items()
-        if number not in covered
+        if number not in own and number not in described
     }
     return {**inherited, **new}
 
@@ -313,13 +324,9 @@ def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fi
     for row in rows:
         for text, valid in ENDURANCE_FORMULAS.items():
             if decode.evaluate(decode.parse(text), row, by_number) == percent:
-                fit = Fit(
-                    row.id,
-                    ENDURANCE,
-                    spec={'from': text, 'valid': list(valid)},
-                    words=f'{text} equals the endurance that the drive itself reports',
-                )
-                fits.append(fit)
+                words = f'{text} equals the endurance that the drive itself reports'
+                spec = {'from': text, 'valid': list(valid)}
+                fits.append(Fit(row.id, ENDURANCE, spec, words))
     return fits
 
 
@@ -339,8 +346,7 @@ def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> lis
         for unit, (base, size) in decode.UNITS.items():
             if base == 'B' and _is_same_amount(stated, raw * size, size):
                 words = f'the raw value multiplied by {unit} equals the {metric} that the drive itself reports'
-                fit = Fit(row.id, metric, {'from': 'raw', 'unit': unit}, words)
-                fits.append(fit)
+                fits.append(Fit(row.id, metric, {'from': 'raw', 'unit': unit}, words))
     return fits
 
 
@@ -353,8 +359,7 @@ def _is_same_amount(stated: float, amount: float, size: float) -> bool:
     if abs(amount - stated) <= max(size, 0.001 * stated):
         return True
     # the drive's own count may have overflowed; a coarse unit fits what remains by chance
-    is_precise = size <= reading_rules.COARSEST
-    return is_precise and reading_rules.is_remainder(stated, amount, size)
+    return size <= COARSEST and is_remainder(stated, amount, size)
 
 
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
@@ -366,7 +371,7 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
         if (
             reading.number is not None
             and reading.source.log == drive_logs.DEVICE_STATISTICS
-            and reading_rules.is_stated(reading.metric, reading.unit)
+            and is_stated(reading.metric, reading.unit)
         ):
             stated[reading.metric] = reading.number
     return stated

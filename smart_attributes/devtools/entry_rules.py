@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
 from ..knowledge.data_file import shown
@@ -86,8 +86,8 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield each source that is neither a known document nor a measurement, and each part that a
-    dated fact lacks.
+    """Yield the faults of each part of a file that cites a source: a document that is not listed; a
+    source that is neither a document nor a measurement; what the part lacks as a dated fact.
     """
     advice = (
         'add the document there and cite its key and the page or section, or write "measured on" with '
@@ -95,11 +95,10 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     )
     for place, part in _sources_of(source.data):
         citation = part['source']
-        # All words that look like keys, also misspelt ones: acme-manual and acme-errata in
-        # "acme-manual, section 2; acme-errata; measured on 5 drives".
-        keys = re.findall('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)', citation)
-        unknown = [key for key in keys if key not in context.documents]
-        # A key of "documents" counts at any place in the source, see _cites().
+        unknown = [
+            key for key in _likely_keys(citation) if key not in context.documents
+        ]
+        # A listed document can be cited at any place in the source, not only as a likely key.
         cited = [
             document
             for key, document in context.documents.items()
@@ -111,19 +110,34 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield (
                 f'{place}: "source": {shown(citation)} is not listed in "documents"; {advice}'
             )
-        for dated_key, needed_keys in DATED.items():
-            if dated_key not in part:
-                continue
-            missing = [key for key in needed_keys if key not in part]
-            if not any('url' in document for document in cited):
-                missing.append('url of its document')
-            for what in missing:
-                yield f'{place}: {what} is missing; add it as the schema describes'
+        for what in _missing(part, cited):
+            yield f'{place}: {what} is missing; add it as the schema describes'
+
+
+def _likely_keys(citation: str) -> list[str]:
+    """Return the words of a source that were probably meant as keys of documents, also misspelt
+    ones: acme-manual and acme-erata of "acme-manual, section 2; acme-erata; measured on 5 drives".
+    """
+    return re.findall('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)', citation)
+
+
+def _missing(part: Json, cited: Sequence[Json]) -> Iterator[str]:
+    """Yield what a dated fact lacks; nothing for any other part. cited: the documents that the part
+    cites.
+    """
+    for dated_key, needed_keys in DATED.items():
+        if dated_key not in part:
+            continue
+        for key in needed_keys:
+            if key not in part:
+                yield key
+        if not any('url' in document for document in cited):
+            yield 'url of its document'
 
 
 def _cites(citation: str, key: str) -> bool:
-    """Return whether a source contains the key of a document: "measured on linuxhw/EnterpriseDrive"
-    contains linuxhw-enterprisedrive.
+    """Return whether a source contains the key of a document at any place: "measured on
+    linuxhw/EnterpriseDrive" contains linuxhw-enterprisedrive.
     """
     return key in citation.lower().replace('/', '-')
 
@@ -215,8 +229,8 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
 
 def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     """Yield the faults of the patterns for models in each entry and each advisory of a file."""
-    for path, place, pattern in data_errors.patterns(source.data):
-        if place.endswith('firmware'):  # a pattern for something else
+    for path, place, field, pattern in data_errors.patterns(source.data):
+        if field == 'firmware':
             continue
         kind, number = path  # "entries" or "advisories", and the index
         owner = source.data[kind][number]
@@ -345,8 +359,10 @@ def _contradictions(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
-            words = f'the entry has no attribute {number}; add the attribute, or remove its number here'
-            yield 'ignore_thresholds', words
+            yield (
+                'ignore_thresholds',
+                f'the entry has no attribute {number}; add the attribute, or remove its number here',
+            )
     if 'no_endurance' not in entry:
         return
     for number, row in rows.items():

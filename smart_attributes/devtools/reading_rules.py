@@ -53,7 +53,7 @@ def fitting(metric: str, base: str) -> Sequence[str]:
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     """Yield an interval or a ceiling that no result of the formula can reach."""
-    valid = _valid(spec)
+    valid = spec.get('valid') or (None, None)
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
     first, last = valid
@@ -79,11 +79,8 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield the first reason why the reading would accept a meaningless value as a number; nothing
     if it accepts none.
     """
-    valid = _valid(spec)
+    valid = spec.get('valid') or (None, None)
     _, last = valid
-    # With a ceiling of 255 % or less, larger numbers are valid, too: 300 % is shown as 255 %.
-    is_capped = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
-    largest = HIGHEST_BEYOND if is_capped else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
@@ -97,7 +94,11 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             f'{formula.minus_from - 1}]'
         )
         return
-    if metric.name == ENDURANCE and (last is None or last > largest):
+    # A "ceiling" of at most 255 % reduces larger numbers, so these are valid, too: 300 % is shown
+    # as 255 %.
+    is_reduced = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
+    largest_valid = HIGHEST_BEYOND if is_reduced else HIGHEST_ENDURANCE
+    if metric.name == ENDURANCE and (last is None or last > largest_valid):
         yield (
             f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
             f'"ceiling" is {HIGHEST_ENDURANCE}); with a larger number, other raw values could pass as a percentage'
@@ -126,8 +127,7 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     if formula.first.column == 'value':
         # "100 - value" of 0 would be 100 % of the endurance used, so 0 means "never set" there.
         # Elsewhere, 0 is valid: no endurance has been used, or all spares are used up.
-        counts_down = formula.minus_from != 0
-        is_zero_unset = metric.name == ENDURANCE and counts_down
+        is_zero_unset = metric.name == ENDURANCE and formula.minus_from != 0
         unset_values = (0, *NEVER_SET) if is_zero_unset else NEVER_SET
         for value in unset_values:
             rows[f'value {value}'] = AttributeRow(number, value=value)
@@ -173,6 +173,8 @@ def bounds(formula: Formula) -> tuple[float, float]:
     highest = _highest(formula.first)
     if formula.is_ratio:
         return 0, math.inf
+    # The second number of any other formula is added to the first, without a divisor and without
+    # "100 - ".
     if formula.second:
         return 0, highest + _highest(formula.second)
     highest /= formula.divisor
@@ -188,12 +190,6 @@ def _highest(operand: Operand) -> float:
     if operand.column == 'bits':  # a count of bits
         return 8 * RAW_BYTES
     return (1 << 8 * len(operand.bytes)) - 1
-
-
-def _valid(spec: Json) -> Interval:
-    """Return the interval of a reading; (None, None) if all numbers are valid."""
-    lowest, highest = spec.get('valid') or (None, None)
-    return lowest, highest
 
 
 # --- how far a drive's own statistics confirm a reading -------------------------------------------
@@ -248,18 +244,17 @@ def is_near(number: float, stated: float, unit: str) -> bool:
 
 
 def is_remainder(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* is what overflows of a 32-bit sector count have left of *number*: a
-    drive that wrote 2.3 TB states 0.1 TB. False if *number* is too small for an overflow, or
-    *stated* too large for a remainder.
+    """Return whether *stated* equals *number* modulo WRAP: a drive that wrote 2.3 TB states 0.1 TB,
+    because each overflow of its 32-bit sector count loses 2.2 TB.
 
-    Arguments are in bytes. precision: by which *stated* may be too small or too large.
+    False if *number* is too small for an overflow, or *stated* too large for a remainder. Arguments
+    are in bytes. precision: by how much *stated* may be too small or too large.
     """
     if number < WRAP or stated >= WRAP:
         return False
-    # Each overflow loses WRAP bytes. So the loss is a little more or less than a multiple of WRAP.
-    beyond_multiple = (number - stated) % WRAP
-    below_multiple = WRAP - beyond_multiple
-    return min(beyond_multiple, below_multiple) <= precision
+    lost = number - stated
+    overflows = round(lost / WRAP)
+    return abs(lost - overflows * WRAP) <= precision
 
 
 def is_stuck_at_zero(metric: str, number: float | None, times_written: int) -> bool:

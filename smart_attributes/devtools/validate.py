@@ -40,7 +40,7 @@ class Validation(NamedTuple):
     files: Sequence[str]
     kind: str  # ENTRIES or LIMITS
     problems: Sequence[str]
-    # "1 entry", "885 samples"; empty if a file was unusable
+    # "1 entry", "885 samples"; empty if problems prevented further rules
     summary: Sequence[str] = ()
 
 
@@ -156,10 +156,11 @@ def problems(files: Sequence[str]) -> list[str]:
 
     Raises DataError if a shipped file cannot be read.
     """
-    sentences: list[str] = []
-    for validation in _validations(files):
-        sentences += validation.problems
-    return sentences
+    return [
+        sentence
+        for validation in _validations(files)
+        for sentence in validation.problems
+    ]
 
 
 def _validations(files: Sequence[str]) -> list[Validation]:
@@ -180,6 +181,7 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield from validation.problems
     count = len(validation.problems)
     counted = plural(count, 'problem') if count else 'no problem'
+    # Without a summary, there is at least one problem, which prevented further rules.
     if validation.summary:
         summary = [*validation.summary, counted]
     else:
@@ -211,15 +213,21 @@ def examine(files: Sequence[str]) -> Validation:
         return Validation(files, ENTRIES, faults)
     context = _context(all_files)
     tests = os.path.join(os.path.dirname(os.path.abspath(all_files[0].path)), 'tests')
-    drives, of_samples = sources.read_samples(all_files, os.path.join(tests, 'samples'))
-    models, of_models = sources.measured(os.path.join(tests, 'models.csv'))
+    drives, sample_faults = sources.read_samples(
+        all_files, os.path.join(tests, 'samples')
+    )
+    models, model_faults = sources.measured(os.path.join(tests, 'models.csv'))
     claims = [
         Claim(drive, context.database.claims(drive.identity, drive.attributes))
         for drive in (*drives, *models)
     ]
     for source in validated:
         faults += entry_rules.file_problems(source, context)
-    faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
+    faults += [
+        *sample_faults,
+        *model_faults,
+        *drive_rules.drive_problems(claims, context),
+    ]
     if drives:
         for source in validated:
             faults += drive_rules.coverage_problems(source, claims)

@@ -31,7 +31,7 @@ from ..daemons.checks import (
 from ..model import Answer
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, found, halves
-from ..reading import system
+from ..reading import drive_locks, system
 
 # The name of a drive, or a dash, and the code of its line or of the first line.
 _CODES = re.compile(r'(?m)(?:^[A-Z]{2,8} +)?(\S+)(?:  [^\n\[]*?)? +\[([a-z-]+)\]')
@@ -102,10 +102,14 @@ def _found(
 
 
 def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
-    """Return why a daemon answers UNKNOWN, although its check works when doctor runs it."""
-    process_folder = process_of(check.daemon)  # "/proc/812", or "/"
-    has_ended = process_folder == '/'
-    if has_ended or os.stat(process_folder).st_mtime < os.stat(check.file).st_mtime:
+    """Return why a daemon answers UNKNOWN, although its check works when doctor runs it: the daemon
+    must be restarted, or else the reason by _cause().
+    """
+    folder = process_of(check.daemon)  # "/proc/812"; "/" if the daemon does not run
+    boot = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    start = boot + drive_locks.started(os.path.basename(folder))
+    # A daemon that ended after its answer gets the same advice, because a restart also starts it.
+    if folder == '/' or start < os.stat(check.file).st_mtime:
         return _found('daemon-not-restarted', check, answer)
     return _cause(check, answer, program, check.user)
 

@@ -115,13 +115,9 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
                 names.append(disk.name)
         return names
     path = os.path.join(root, device.path.lstrip('/'))
-    disk_name = _without_partition(os.path.basename(os.path.realpath(path)), root)
-    return disks_of(Device(f'/dev/{disk_name}'), System(os.path.join(root, 'sys')))
-
-
-def _without_partition(name: str, root: str) -> str:
-    """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
-    place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
+    disk_name = os.path.basename(os.path.realpath(path))
+    # "sda" for the partition "sda1"
+    place = os.path.realpath(os.path.join(root, 'sys/class/block', disk_name))
     if os.path.exists(f'{place}/partition'):
-        return os.path.basename(os.path.dirname(place))
-    return name
+        disk_name = os.path.basename(os.path.dirname(place))
+    return disks_of(Device(f'/dev/{disk_name}'), System(os.path.join(root, 'sys')))

@@ -61,7 +61,16 @@ def findings(
             )
     results = [_answering(verdict, read, hide_serial) for verdict, read in answering]
     if len(answering) > SHOWN:
-        results = [_slowest(answering)]
+        # the slowest one, by the seconds of its Read
+        verdict, read = max(answering, key=lambda drive: drive[1].seconds)
+        results = [
+            found(
+                'drives-answer',
+                drives=len(answering),
+                address=verdict.device.address,
+                seconds=read.seconds,
+            )
+        ]
     # Unread slots, contradicting files, an old sudo rule. Mistakes in local files have a finding
     # already, from installed.site_files().
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
@@ -76,18 +85,6 @@ def findings(
         code = 'drives-none' if state is State.OK else 'no-drives'
         all_findings.append(said(code, sentence, CHECK))
     return all_findings
-
-
-def _slowest(answering: Sequence[tuple[Verdict, Read]]) -> Finding:
-    """Return the finding that counts the drives that can be read, and names the slowest one."""
-    # by the seconds of its Read
-    verdict, read = max(answering, key=lambda drive: drive[1].seconds)
-    return found(
-        'drives-answer',
-        drives=len(answering),
-        address=verdict.device.address,
-        seconds=read.seconds,
-    )
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:

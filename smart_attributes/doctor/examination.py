@@ -232,6 +232,7 @@ class Examiner:
         """Yield the findings about the daemons; those that other findings may explain wait."""
         yield from daemon_checks.limits(self._checks, self._options.how_read.timeout)
         yield from self._refused
+        # _take() adds each finding before it asks for the next, so those above are included.
         has_problems = any(finding.state == PROBLEM for finding in self._findings)
         for result in self._answers:
             if has_problems and result.code == 'daemon-check-unknown':

@@ -22,9 +22,14 @@ ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 
 def history(options: Options, user: str) -> Finding:
-    """Read the history as a check does, and return the finding; this may create the directory."""
-    # A user without a home directory, whose location() is '', would need the package's directory.
-    path = state_directory.location(options.state_dir) or state_directory.PACKAGE
+    """Read the history as a check does, and return the finding; this may create the directory.
+
+    user: the user that this process runs as, which is the one given with --user, if any.
+    """
+    # the directory in which the checks of every user look first
+    shared = options.state_dir or state_directory.PACKAGE
+    # the directory that this user's checks use: *shared*, or one in the home if that is missing
+    path = state_directory.location(options.state_dir) or shared
     unfit = unfit_mount(path, *mount_of(path), owner=user)
     if unfit:
         # A full disk is the more urgent problem: a tmpfs can be written until a restart.
@@ -32,11 +37,10 @@ def history(options: Options, user: str) -> Finding:
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
-        # Unlike *path*, this is never in a home, where root's checks do not look.
-        to_create = options.state_dir or state_directory.PACKAGE
-        # Without --user, doctor examines the user who runs it.
+        # A user given with --user runs the checks, even if it is a person.
         is_of_person = not options.own.user and is_person(os.geteuid())
-        return unusable(error, to_create, user, group_of(user), is_of_person)
+        # The advice is to create *shared*, because the checks of other users do not look in a home.
+        return unusable(error, shared, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
         is_denied = access.is_denied(f'{path}/{state_directory.HISTORY}')
         command = f'chown -hR {user}: {shlex.quote(path)}' if is_denied else ''

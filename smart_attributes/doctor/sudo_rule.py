@@ -45,10 +45,10 @@ class SudoAnswers(NamedTuple):
     late: str  # why sudo did not answer: "no answer within 30 s"; '' if it did
     files: reports.SudoersFacts
     # command that repeats the examination as root; '' if root examines
-    as_root: str
+    root_command: str
 
     @property
-    def ours(self) -> list[SudoersEntry]:
+    def smartctl_entries(self) -> list[SudoersEntry]:
         """Return the entries for smartctl."""
         return [entry for entry in self.entries if entry.of(self.rule.executable)]
 
@@ -56,7 +56,7 @@ class SudoAnswers(NamedTuple):
     def arguments(self) -> set[str]:
         """Return the arguments of smartctl that the entries allow, as written there."""
         arguments: set[str] = set()
-        for entry in self.ours:
+        for entry in self.smartctl_entries:
             arguments.update(entry.of(self.rule.executable))
         return arguments
 
@@ -67,21 +67,20 @@ class SudoAnswers(NamedTuple):
         return needed <= self.arguments
 
 
-def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
-    """Return why the sudo rule is not examined, the first that applies; None if checks use sudo:
+def unneeded(how: HowRead, user: str, user_option: str) -> Finding | None:
+    """Return why the sudo rule is not examined; None for a user whose checks need sudo.
 
-    - how.nosudo: checks do not use sudo
-    - this user is root, named with --user: checks of root do not need sudo
-    - this user is root, without --user: the rule of the monitoring user is not tested
-
-    named: the user given with --user, or ''.
+    user: the user that this process runs as. user_option: the value of --user, or ''; with it, this
+    process has already become that user.
     """
     if how.nosudo:
         return found('sudo-not-used')
     if os.geteuid() != 0:
         return None
-    if named:
+    # --user says that the checks run as root, who does not need sudo.
+    if user_option:
         return found('sudo-not-needed', user=user)
+    # Root runs doctor without --user, so it is not known which user runs the checks.
     return found('sudo-rule-not-tested')
 
 
@@ -103,14 +102,18 @@ def examine_rule(
     message = sudo.message  # the next call of refuses() replaces it
     entries = sudo.entries() or files.entries
     admits_more = not sudo.refuses([TOO_MUCH])
-    sudo_version = sudo.version()
+    knows_expressions = sudo_rules.knows_expressions(sudo.version())
+    late = sudo.late  # set if any of the calls above got no answer in time
     types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
-    uncovered: list[str] = []  # addresses that the general rule does not allow
-    for device in devices:
-        line = smartctl_calls.read_arguments(device.path, device.type)
-        if not sudoers.admits(rule.expressions, line):
-            uncovered.append(device.address)
+    # addresses that the general rule does not allow
+    uncovered = [
+        device.address
+        for device in devices
+        if not sudoers.admits(
+            rule.expressions, smartctl_calls.read_arguments(device.path, device.type)
+        )
+    ]
     answers = SudoAnswers(
         user,
         rule,
@@ -119,16 +122,18 @@ def examine_rule(
         refused=refused,
         entries=entries,
         admits_more=admits_more,
-        knows_expressions=sudo_rules.knows_expressions(sudo_version),
+        knows_expressions=knows_expressions,
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
-        # Every question to *sudo*, such as refuses(), sets this if no answer comes in time.
-        late=sudo.late,
+        late=late,
         files=files,
-        as_root='' if options.own.user else _as_root(how, user),
+        root_command='' if options.own.user else _as_root(how, user),
     )
     findings = [interpreted(answers)]
-    complaint = None if refused else reports.reason(message, user, how.smartctl)
+    # The first finding already explains why calls were refused.
+    if refused:
+        return findings
+    complaint = reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, 'sudo files'))
     return findings
@@ -188,7 +193,7 @@ def interpreted(answers: SudoAnswers) -> Finding:
     reason = _hindrance(answers) or _unfit_rule(answers)
     if reason:
         return reason
-    # else it has a line for each drive, or sudo does not list it
+    # A rule that is not general has a line for each drive, or sudo does not list it.
     code = 'sudo-rule-current' if answers.is_general else 'sudo-rule-sufficient'
     return found(code, calls=len(answers.needed))
 
@@ -201,8 +206,8 @@ def _hindrance(answers: SudoAnswers) -> Finding | None:
         return _because(_refusal(answers), answers, SUBJECT)
     if answers.files.overriding:
         return _because(answers.files.overriding, answers, SUBJECT)
-    ours = answers.ours
-    if ours and all(entry.needs_password for entry in ours):
+    entries = answers.smartctl_entries
+    if entries and all(entry.needs_password for entry in entries):
         return found('sudo-rule-asks-password', install=answers.install)
     return None
 
@@ -210,7 +215,9 @@ def _hindrance(answers: SudoAnswers) -> Finding | None:
 def _unfit_rule(answers: SudoAnswers) -> Finding | None:
     """Return what is wrong with a rule that allows the calls of a check; None if it is good."""
     install = answers.install
-    limits = [entry.timeout for entry in answers.ours if entry.timeout is not None]
+    limits = [
+        entry.timeout for entry in answers.smartctl_entries if entry.timeout is not None
+    ]
     needed = answers.rule.timeout
     if limits and min(limits) < needed:
         return found(
@@ -233,9 +240,12 @@ def _refusal(answers: SudoAnswers) -> Finding:
         return reason
     # The monitoring user may be unable to list its rules; root sees all of them. A person probably has
     # no rule at all.
-    if answers.as_root and not answers.ours and not answers.is_person:
-        return found('sudo-rule-not-seen', as_root=answers.as_root)
-    code = 'sudo-rule-refuses' if answers.ours else 'sudo-rule-absent'
+    may_have_unseen_rule = (
+        answers.root_command and not answers.smartctl_entries and not answers.is_person
+    )
+    if may_have_unseen_rule:
+        return found('sudo-rule-not-seen', as_root=answers.root_command)
+    code = 'sudo-rule-refuses' if answers.smartctl_entries else 'sudo-rule-absent'
     return found(
         code,
         user=answers.user,

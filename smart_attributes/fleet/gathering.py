@@ -35,7 +35,7 @@ class Fleet:
         self.summary = summary.Summary(now)
         self.faults: list[Coded] = []  # sources that could not be read
         self.notes: list[Coded] = []
-        self.asked = 0  # number of services or documents
+        self.has_read_any = False  # a service or a document
         self._begun = time.monotonic()
         self._old: list[str] = []  # hosts or services whose result is out of date
         self._hidden: list[str] = []  # services whose host Icinga does not show
@@ -49,18 +49,21 @@ class Fleet:
         timeout: seconds for the whole run. Raises SmartError or TimeIsOver if nothing could be read
         at all.
         """
-        # the rest of the time is for the output
+        # The alarm would leave one reserve of time for the output. A fleet has much output, so this
+        # leaves three.
         end = self._begun + timeout - 3 * alarm.reserve(timeout)
         try:
             for drive in source:
                 self.summary.add(drive)
                 yield drive
-                if time.monotonic() > end:  # handled below, like an alarm
-                    raise alarm.TimeIsOver(
-                        f'time limit of {timeout:g} s exceeded (increase it with -t)'
+                if time.monotonic() > end:
+                    self._lack(
+                        f'time limit of {timeout:g} s exceeded (increase it with -t); '
+                        'only the drives read until then are shown'
                     )
+                    return
         except (SmartError, alarm.TimeIsOver) as error:
-            if not self.asked:  # no service and no document was read
+            if not self.has_read_any:
                 raise
             self._lack(f'{error}; only the drives read until then are shown')
 
@@ -94,7 +97,7 @@ class Fleet:
                     )
                 )
             for service in api.services(names):
-                self.asked += 1
+                self.has_read_any = True
                 yield from self._from(str(service), self._of_service(service))
         finally:
             api.close()
@@ -130,12 +133,12 @@ class Fleet:
                 why = getattr(error, 'strerror', '') or error
                 self._lack(f'{path}: {why}')
                 continue
-            self.asked += 1
+            self.has_read_any = True
             if self.now - document.made > triage_documents.OLD:
                 self._old.append(document.host)
             drives = triage_documents.drives(document, self.database.metrics, self.now)
             yield from self._from(document.host, drives)
-        if not (self.asked or self.faults):
+        if not (self.has_read_any or self.faults):
             self._lack(
                 f'{", ".join(paths)}: no files found; save the output of "triage --json" there as HOST.json'
             )

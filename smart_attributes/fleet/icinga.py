@@ -115,7 +115,8 @@ class Icinga:
         """Yield the existing services of one request.
 
         Split the services in half and request them again if the answer cannot be read, or if Icinga
-        rejects the request because a service was deleted.
+        rejects the request because a service was deleted. Raises SmartError if there are too many
+        services whose answers cannot be read.
         """
         question = {
             'services': names,
@@ -137,18 +138,11 @@ class Icinga:
             yield from self._part(names[:half])
             yield from self._part(names[half:])
         elif fault:  # a service that was deleted is skipped
-            self._note(names[0], fault)
-
-    def _note(self, name: str, fault: str) -> None:
-        """Record a service whose answer cannot be read.
-
-        Raises SmartError if there are too many such services.
-        """
-        self.unread[name] = fault
-        if len(self.unread) > MOST_UNREAD:
-            raise SmartError(
-                f'{self.where}: more than {MOST_UNREAD} services have answers that cannot be read: {fault}'
-            )
+            self.unread[names[0]] = fault
+            if len(self.unread) > MOST_UNREAD:
+                raise SmartError(
+                    f'{self.where}: more than {MOST_UNREAD} services have answers that cannot be read: {fault}'
+                )
 
     @property
     def where(self) -> str:
@@ -215,7 +209,8 @@ class _Connection(http.client.HTTPSConnection):
 
 
 def _body(answer: http.client.HTTPResponse, largest: int) -> bytearray:
-    """Return the body of an answer; if it is longer than *largest* bytes, only its start.
+    """Return the body of an answer. If it has more than *largest* bytes, return only its start,
+    which is also longer than *largest*, so that the caller sees it.
 
     http.client keeps every chunk, even of one byte, as an object until its read() ends, so a piece
     is short.

@@ -84,24 +84,19 @@ class Summary:
             if state != State.OK.name:
                 self.codes[facts['code']] += 1
             return
-        # The key 0 is never stored, so each such report counts as another drive.
         key = _key(facts)
+        # Reports with the key 0 are not stored, so each counts as another drive.
         earlier = self._counted.get(key)
         if earlier:
             self.repeats += 1
             if State[state].urgency <= State[earlier.state].urgency:
                 return
-            # Undo the earlier count; the earlier host stays counted.
-            self.states[earlier.state] -= 1
-            for group in (earlier.of_firmware, earlier.of_order):
-                group.states[earlier.state] -= 1
+            self._subtract(earlier)
         model = facts['model'] or ''
         of_firmware = self.models[model, facts['firmware'] or '']
         by = due(facts, self._now)
-        of_order = self.plan[by, model]
-        if earlier and not by:
-            # A host that does not read the drive, or misses it, cannot cancel the order of another.
-            of_order = earlier.of_order
+        # A host that does not read the drive, or misses it, cannot cancel the order of another.
+        of_order = earlier.of_order if earlier and not by else self.plan[by, model]
         if key:
             counted = _Counted(state, of_firmware, of_order)
             self._counted[key] = self._shared.setdefault(counted, counted)
@@ -109,6 +104,12 @@ class Summary:
         self.replace.add(drive)
         of_firmware.add(drive)
         of_order.add(drive)
+
+    def _subtract(self, earlier: _Counted) -> None:
+        """Undo the count of an earlier report; its host stays counted."""
+        self.states[earlier.state] -= 1
+        for group in (earlier.of_firmware, earlier.of_order):
+            group.states[earlier.state] -= 1
 
 
 def _key(facts: Json) -> int:

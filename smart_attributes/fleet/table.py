@@ -60,30 +60,26 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    """Return what to do about a drive and why, further actions, how users handle the problem in
-    Icinga, and for an alert without a "reason", the notes, such as how old the result is. A part
-    that is empty, or the action "nothing", is left out.
+    """Return the texts about a drive, without empty ones and the action "nothing", in this order:
 
-    Only an alerting drive of a document has a "reason": its worst finding. A drive of a service has
-    "why" and notes instead. Both have a "code" if the drive was not read.
+    - a drive that was read: the action, then the reason
+    - a drive that was not read, which has a "code": "[no-permission] REASON", then the action
+    - further actions: "also check the cable"
+    - how users handle the problem in Icinga: "host in downtime"
+    - an alert of a service: the notes, such as how old the result is
     """
+    # Only documents have a "reason": the worst finding. The "why" of a service has all findings.
     reason = drive.get('reason')
-    code = drive.get('code')
     why = reason or drive.get('why', '')
-    parts = [drive['to_do'], why]
-    if code:
-        # The code comes first, as in every message.
-        parts = [f'[{code}] {why}', drive['to_do']]
+    code = drive.get('code')
+    parts = [f'[{code}] {why}', drive['to_do']] if code else [drive['to_do'], why]
     words = [part for part in parts if part and part != actions.NOTHING]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
     words += drive.get('handling', ())
-    is_alert = drive['state'] != State.OK.name
-    if is_alert and not reason:
-        notes = drive['notes']
-        if code:
-            # A note with the code of the problem only repeats *why*.
-            notes = [note for note in notes if note['code'] != code]
-        words += [note['text'] for note in notes]
+    is_alert_of_service = drive['state'] != State.OK.name and not reason
+    if is_alert_of_service:
+        # A note with the code of the drive only repeats *why*.
+        words += [note['text'] for note in drive['notes'] if note['code'] != code]
     return tuple(sentence(text, WHAT) for text in words)
 
 

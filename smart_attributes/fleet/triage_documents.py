@@ -81,8 +81,13 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
 
 
 def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
-    """Yield the row for a problem of the run as a whole, if there is one: the run has no drives, or
-    it is not OK, and either no drive has its state, or there are notes.
+    """Yield the row for a problem of the run as a whole, or nothing. The first case that applies:
+
+    - without drives: a row with the notes, or with "no drives"
+    - OK: nothing
+    - not OK, with notes: a row with the notes
+    - not OK, without notes, and no drive has this state: a row that states this
+    - not OK, without notes, and a drive has this state: nothing
     """
     content = document.content
     state = state_of(content.get('state'))

@@ -120,6 +120,7 @@ def _text(drive: DriveHistory) -> bytes:
             record.order,
         ],
         'verdict': _verdict_fields(drive.verdict),
+        # thinned_file() has already limited the places.
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
         'series': rows,
@@ -301,11 +302,10 @@ def _points(rows: Sequence[Any], first_read: int, largest: float) -> tuple[Point
     time = first_read
     previous = -1
     for seconds, number, *rest in rows:
-        time += seconds
         gap = rest[0] if rest else seconds  # left out if it equals the seconds
-        # a sum is an integer only if both of its numbers are
-        if type(time) is not int or type(gap) is not int:
+        if type(seconds) is not int or type(gap) is not int:
             raise Damaged
+        time += seconds
         is_later = previous < time <= LATEST
         if not (is_later and 0 <= gap <= LATEST and 0 <= number <= largest):
             raise Damaged
@@ -334,25 +334,29 @@ def with_readings(
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
 
-    Usually, the drive was last read before *now*, or has no readings yet. The readings are then
-    stored with the time *now*. If the drive was last read at *now* or later:
+    last read   now     result
+    10:05       10:04   the history as it is, because another check has run at the same time
+                        (within _SAME_TIME) and has stored its readings
+    10:05       10:00   the clock is behind: the readings are stored with the time 10:05:01
+    day 9       day 3   the same, until the clock has been more than SLACK behind for a day: then
+                        later times in the history become the second before *now*, and the readings
+                        are stored with the time *now*
+    10:00       10:05   the usual case: the readings are stored with the time *now*
 
-    - less than _SAME_TIME later: the history stays as it is, because another check ran at the same
-      time and has stored its readings
-    - at least _SAME_TIME later: the clock is behind, so the readings are stored one second after
-      the last ones
-    - more than SLACK later, and earlier checks have found this for a day: all later times in the
-      history become the second before *now*, and the readings are stored with the time *now*
+    The first readings of a drive are stored with the time *now* in each case.
     """
     # The check that creates a record sets last_read to its own time, before it stores readings.
     has_readings = bool(drive.series)
     seconds_ahead = drive.record.last_read - now
     if has_readings and 0 <= seconds_ahead < _SAME_TIME:
         return drive
+    # If the clock has been more than SLACK behind for a day, last_read is now before *now*.
     dated = _with_right_times(drive, now)
+    last_read = dated.record.last_read
     stored_at = now
-    if has_readings:
-        stored_at = max(now, dated.record.last_read + 1)
+    # If the clock is behind, the time must still be after the last one.
+    if has_readings and last_read >= now:
+        stored_at = last_read + 1
     return dated._replace(
         record=_read_again(dated.record, identity, stored_at),
         series=_with_observations(dated, observations, stored_at),
@@ -447,7 +451,6 @@ def _limited(drive: DriveHistory, latest: int) -> DriveHistory:
     replaces it.
     """
     record = drive.record
-    first_read = min(record.first_read, latest)
     places = [
         place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
         for place in drive.places
@@ -457,7 +460,9 @@ def _limited(drive: DriveHistory, latest: int) -> DriveHistory:
         points = _not_after(stored.points, latest)
         all_series[key] = Series(stored.pace, points, min(stored.last_seen, latest))
     return drive._replace(
-        record=record._replace(first_read=first_read, last_read=latest),
+        record=record._replace(
+            first_read=min(record.first_read, latest), last_read=latest
+        ),
         places=tuple(places),
         series=all_series,
         behind_since=0,
@@ -555,16 +560,22 @@ def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
 
 
 def _monthly_until(points: Sequence[Point], now: int) -> int:
-    """Return the time before which one point of each month is kept.
+    """Return the time before which one point of each month is kept, usually KEPT_DAILY ago.
 
-    One call reduces at most one more month, the first that still has two points, so that a wrong
-    clock cannot reduce all of them at once.
+    A call reduces at most one more month, so that a wrong clock cannot reduce all of them at once.
+    So the result is not after the end of the first month that still has two points. If now is
+    December 2027, KEPT_DAILY ago is November 2026:
+
+    - one point in January 2026, and 30 in each month from February on: the end of February 2026
+    - one point in each month until November 2026, and 30 in each later month: KEPT_DAILY ago
     """
+    long_ago = now - series.KEPT_DAILY
     for previous, point in zip(points, points[1:]):
         month = point.time // MONTH
         if previous.time // MONTH == month:
-            return min(now - series.KEPT_DAILY, (month + 1) * MONTH)
-    return now - series.KEPT_DAILY
+            end_of_month = (month + 1) * MONTH
+            return min(long_ago, end_of_month)
+    return long_ago
 
 
 def thinned(points: Sequence[Point], monthly_until: int, pace: int) -> list[Point]:

@@ -180,13 +180,14 @@ def updated(
     indistinguishable.
     slots: address -> slot, if known. newest_order: the highest Record.order before this run.
     """
-    departure = 1 + max((place.departure for place in places), default=0)
+    # All drives that this run finds gone get this number; see DrivePlace.departure.
+    departure_number = 1 + max((place.departure for place in places), default=0)
     after = {}
     for place in places:
         key = place.address, place.drive
         if not place.gone and _has_left(place, drive_at, scope):
             after[key] = place._replace(
-                gone=now, newest_order=newest_order, departure=departure
+                gone=now, newest_order=newest_order, departure=departure_number
             )
         else:
             after[key] = place
@@ -258,12 +259,13 @@ def with_successors(
         controller = change.place.controller
         if change.kind == 'missing' and controller:
             missing.setdefault(controller, []).append(change.place)
-    # None, from changes without a successor, is the number of no drive.
-    with_predecessor = {change.successor for change in changes}
+    # Each of these drives has replaced another drive already.
+    replacements = {change.successor for change in changes if change.kind == 'replaced'}
     successors = {}
     for controller, places_left in missing.items():
         ever_there = {place.drive for place in places if place.controller == controller}
-        candidates = [records[drive] for drive in ever_there - with_predecessor]
+        # A missing drive is a candidate, too: it may have replaced a drive that left before it.
+        candidates = [records[drive] for drive in ever_there - replacements]
         successors.update(_one_for_one(places_left, candidates))
     result = []
     for change in changes:
@@ -316,13 +318,14 @@ def _change(
     records: Mapping[int, Record],
     now: int,
 ) -> Change | None:
-    """Return what happened to a drive that left a place. here: the present place of each drive that
-    has one.
+    """Return what happened to a drive that left a place:
 
-    it came to its present place after it had left this one     moved
-    it came there before, and was found there last              None: another service reads it
-    neither, and another drive is its successor                 replaced
-    neither, and it has no successor                            missing
+    - "moved": it came to its present place after it had left this one
+    - None: it came there before, and was found there later than here; another service reads it
+    - "replaced": neither, and another drive is its successor
+    - "missing": neither, and it has no successor
+
+    here: the present place of each drive that has one, by drive.
     """
     present = here.get(place.drive)
     if present is not None:
@@ -333,6 +336,7 @@ def _change(
         was_found_later = present.last == now or present.last > place.last
         if was_found_later:
             return None
+    # The drive has no present place, or *place* is where it was last found: it may have left both.
     # Another drive is the successor even if it has gone itself since.
     successor = _successor(place, places, records)
     kind = 'replaced' if successor else 'missing'
@@ -344,32 +348,51 @@ def _successor(
 ) -> int | None:
     """Return the drive that replaced the one that has left a place; None if there is none.
 
-    These drives count as successors. Of several, the one that came to the history first is
-    returned.
-    - in the same slot: a drive that came to the history after the drive had left, or that is there
-      now
-    - at the same address: a drive that came to the history after the drive had left, but before the
-      next drive left this address. It must have come to the history at this address, because the
-      device names of known drives can change.
+    A successor took the slot or the address of this place, see _took_slot() and _took_address(). Of
+    several successors, the one that came to the history first is returned.
 
-    Times are not compared, because clocks can be wrong: see order, newest_order and departure.
+    Times are not compared, because clocks can be wrong. Instead, Record.order numbers the drives as
+    they came, and newest_order is the highest of these numbers when a drive left.
     """
-    candidates = [candidate for candidate in places if candidate.drive != place.drive]
-    orders_at_later_departures = [
-        candidate.newest_order
-        for candidate in candidates
-        if candidate.address == place.address and candidate.departure > place.departure
-    ]
-    # A drive with a higher order replaces the next drive that left this address, not this one.
-    highest_order = min(orders_at_later_departures, default=LATEST)
-    orders = {}  # of the successors, by drive
-    for candidate in candidates:
+    # This is newest_order of the next drive that left this address; LATEST: none has left since.
+    next_newest_order = min(
+        (
+            later.newest_order
+            for later in places
+            if later.address == place.address and later.departure > place.departure
+        ),
+        default=LATEST,
+    )
+    successors = []
+    for candidate in places:
         order = records[candidate.drive].order
-        came_later = order > place.newest_order
-        in_slot = place.slot != '' and candidate.slot == place.slot
-        if in_slot and (came_later or not candidate.gone):
-            orders[candidate.drive] = order
-        came_new = candidate.address == place.address and candidate.is_first
-        if came_new and came_later and order <= highest_order:
-            orders[candidate.drive] = order
-    return min(orders, key=orders.__getitem__, default=None)
+        has_slot = _took_slot(candidate, order, place)
+        has_address = _took_address(candidate, order, place, next_newest_order)
+        if candidate.drive != place.drive and (has_slot or has_address):
+            successors.append(candidate.drive)
+    return min(successors, key=lambda drive: records[drive].order, default=None)
+
+
+def _took_slot(candidate: DrivePlace, order: int, place: DrivePlace) -> bool:
+    """Return whether another drive took the slot that the drive of *place* has left: it is there
+    now, or was there and came to the history after that drive had left.
+
+    candidate: a place of the other drive. order: of its record. False if the slot is not known.
+    """
+    if place.slot == '' or candidate.slot != place.slot:
+        return False
+    return not candidate.gone or order > place.newest_order
+
+
+def _took_address(
+    candidate: DrivePlace, order: int, place: DrivePlace, next_newest_order: int
+) -> bool:
+    """Return whether another drive took the address that the drive of *place* has left: it came to
+    the history at this address, after that drive had left and before the next one left it.
+
+    A drive that came to the history elsewhere does not count, because the device names of known
+    drives can change. next_newest_order: see _successor().
+    """
+    if candidate.address != place.address or not candidate.is_first:
+        return False
+    return place.newest_order < order <= next_newest_order

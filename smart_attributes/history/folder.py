@@ -156,7 +156,9 @@ def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
 def _become(state: StateDirectory) -> None:
     """Become the owner of the state directory, for good."""
     if os.geteuid() == 0 and state.user != 0:
-        import struct  # noqa: F401  trust needs it, and the owner may be unable to read this program
+        # The module trust imports struct when it needs it. From now on, this can fail, because the
+        # owner may be unable to read the files of Python, so it is imported here.
+        import struct  # noqa: F401
 
         os.setgroups([state.group])
         os.setresgid(state.group, state.group, state.group)

@@ -103,21 +103,21 @@ def alert(
     ]
     # Spare blocks, capacitors and temperatures are levels, which go up and down; all other metrics
     # are counters.
-    is_level = falls or reading.unit == 'C'
-    grown = worst(history, applying, now, is_level=is_level, falls=falls)
+    grown = worst(
+        history, applying, now, is_level=falls or reading.unit == 'C', falls=falls
+    )
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
-    against = Coded(
-        'growth',
-        f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
-        limit=None if limit is None else plain(limit),
-    )
     return GrowthAlert(
         state=grown.state,
         words=sentence(reading.metric, reading.unit, grown, now),
         change=_change(grown, reading.unit),
-        against=against,
+        against=Coded(
+            'growth',
+            f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
+            limit=None if limit is None else plain(limit),
+        ),
         size=grown.size,
         ago=now - grown.noticed,
         left=grown.noticed + grown.rule.held - now,
@@ -152,11 +152,18 @@ def worst(
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series, oldest first; with *stands*, only those that have lasted for
-    this number of seconds, after which they count as noticed.
+    """Return all rises of a series, oldest first.
 
-    If a number fell for less than a day, such as to 0, its return does not count as a rise: 5, 0, 6
-    within a day rises from 5 to 6. Only a complete return counts as such: 5, 0, 3 rises from 0 to 3.
+    stands: if above 0, only rises that have lasted for this number of seconds are returned, and
+    each counts as noticed at the end of this time.
+
+    A rise begins at the previous number, or at the number before a short fall (see _base()). With
+    readings an hour apart:
+
+    5, 6       one rise, from 5 to 6
+    5, 0, 6    one rise, from 5 to 6, because the counter has come back to 5
+    5, 0, 3    one rise, from 0 to 3, because it has not
+    5, 0, 5    no rise
     """
     result = []
     points = history.points
@@ -275,15 +282,18 @@ def _level_change(
     now: int,
     falls: bool,
 ) -> Growth | None:
-    """Return the largest change of a level that causes an alert; None if there is none.
+    """Return the largest change of a level that causes an alert; None if there is none, or if too
+    few readings are known.
 
-    _periods() yields the periods in which a change is searched. A change has three sizes, which are
-    above 0 if the level has become worse:
-    - size_at_end: from the start of the period to its end
-    - size_until_now: from the start of the period until now; this size is reported
-    - lasting_size: the smaller one of these; the rest came after the period, or has passed
-    It causes an alert if size_until_now is larger than the noise of the level, and lasting_size is
-    above a limit of the rule.
+    For each period that _periods() yields, the level before it is compared with the level at its
+    end, and with the level now. The smaller change for the worse is compared with the limits of the
+    rule. If it exceeds one, the change until now is reported, unless it is only noise. For a
+    temperature with a limit of 10 and without noise:
+
+    before   at the end   now   result
+    30       45           42    a rise by 12
+    30       45           35    none, because most of the rise has passed
+    30       35           45    none, because most of the rise came after this period
 
     falls: True if lower levels are worse, False if higher levels are.
     """
@@ -299,23 +309,24 @@ def _level_change(
     _, level_now = steady[-1]
     changes = []
     for (since, level_before), (noticed, level_at_end) in _periods(steady, rule, now):
+        # Both sizes are above 0 if the level has become worse.
         size_at_end = sign * (level_at_end - level_before)
         size_until_now = sign * (level_now - level_before)
-        lasting_size = min(size_until_now, size_at_end)
-        state = state_of(rule, lasting_size)
-        if size_until_now > _ABOVE_NOISE * noise and state is not State.OK:
-            changes.append(
-                Growth(
-                    state=state,
-                    size=size_until_now,
-                    before=level_before,
-                    after=level_now,
-                    since=since,
-                    noticed=noticed,
-                    rule=rule,
-                    is_level=True,
-                )
+        state = state_of(rule, min(size_at_end, size_until_now))
+        if state is State.OK or size_until_now <= _ABOVE_NOISE * noise:
+            continue
+        changes.append(
+            Growth(
+                state=state,
+                size=size_until_now,
+                before=level_before,
+                after=level_now,
+                since=since,
+                noticed=noticed,
+                rule=rule,
+                is_level=True,
             )
+        )
     return max(
         changes,
         key=lambda change: (change.state.urgency, change.size, change.noticed),

@@ -132,12 +132,17 @@ def extended(
 
 
 def with_reading(history: History, number: float, now: int) -> History:
-    """Return a history that includes the number from this check."""
-    # If the clock is behind the history, readings are stored one second after the newest one.
-    time = max(now, history.points[-1].time + 1) if history.points else now
-    return History(
-        extended(CHANGE, history, number=number, now=time), max(now, history.last_read)
-    )
+    """Return a history that includes the number from this check.
+
+    Usually, *now* is the time of a new point and of the last reading. If the clock is behind the
+    history, a new point gets the time one second after the newest point, and the time of the last
+    reading stays as it is.
+    """
+    time_of_point = now
+    if history.points:
+        time_of_point = max(now, history.points[-1].time + 1)
+    points = extended(CHANGE, history, number=number, now=time_of_point)
+    return History(points, last_read=max(now, history.last_read))
 
 
 def latest(points: Sequence[Point], now: int) -> Sequence[Point]:
@@ -180,27 +185,28 @@ def level(
     """Return the number to compare with limits: *number*, or a higher one, which keeps a limit
     exceeded until the number has been *margin* below it for a day, or is AT_ONCE below it.
 
-    number: the reading of this check. before: the result of this function at the previous check.
-    recent: the readings of the last day, including that of this check.
+    - *number*, if it is not below *before*
+    - otherwise *before*, but at most AT_ONCE above *number*, and at most *margin* above the highest
+      number of the last day
 
-    The result is the lowest of these, but not below *number*:
-    - before
-    - above_number: AT_ONCE above *number*
-    - above_day: *margin* above the highest number of the last day; left out if *recent* does not
-      include a whole day
+    number: the reading of this check. before: the result of this function at the previous check.
+    recent: the readings of the last day, including that of this check; if they do not include a
+    whole day, its highest number is not known, and the margin does not apply.
 
     With a margin of 3:
 
-    number        before   above_number   above_day   result
-    55            50       65             -           55
-    51            55       61             58          55
-    51, a day on  55       61             54          54
-    44            54       54             54          54
-    40            54       50             54          50
+    number   before   last day   at most      result
+    55       50       not known  65           55
+    51       55       not known  61           55
+    51       55       51 to 55   61 and 58    55
+    51       55       51         61 and 54    54
+    40       54       40 to 51   50 and 54    50
     """
-    above_number = number + AT_ONCE
+    if number >= before:
+        return number
+    caps = [number + AT_ONCE]
     day = latest(recent.points, now)
-    if not day:
-        return max(number, min(before, above_number))
-    above_day = max(point.number for point in day) + margin
-    return max(number, min(before, above_number, above_day))
+    if day:
+        highest_of_day = max(point.number for point in day)
+        caps.append(highest_of_day + margin)
+    return min(before, *caps)

@@ -76,8 +76,8 @@ class HistoryStore:
         state_dir: str,
         now: int,
         is_same: SameDrive,
-        machine: str = '',
-        writes: bool = True,
+        machine: str,
+        writes: bool,
         patience: float = PATIENCE,
     ) -> None:
         """Start to read the history. now: the time of this check, seconds since 1970.
@@ -178,8 +178,9 @@ class HistoryStore:
         """A message for each file that is damaged, and for those that are not read."""
         parsed = self._parsed_files()
         messages = [*_new_damage(parsed, self.path, is_repaired=self.writes)]
-        files = self.read().files.values()
-        unread = [file for file in files if file.code == folder.TOO_MUCH]
+        unread = [
+            file for file in self.read().files.values() if file.code == folder.TOO_MUCH
+        ]
         if unread:
             messages.append(
                 f'the history of {plural(len(unread), "drive")} in {self.path} is not read, '
@@ -306,8 +307,7 @@ class HistoryStore:
         drive = self.drives[number]
         result = {}
         for key, history in drive.histories.items():
-            stored = drive.series[key]
-            if stored.pace != series.LATELY:
+            if drive.series[key].pace != series.LATELY:
                 older = days[key].points if key in days else ()
                 points = _whole(older, history.points)
                 result[key] = History(points, history.last_read)
@@ -444,8 +444,9 @@ class HistoryStore:
                 if days is None:
                     set_aside.append(f'{number}{DAYS}')
                 all_days = drive_file.joined(days or {}, older, self.now)
-                of_days = DriveHistory(drive.record, series=all_days)
-                contents[DAYS] = drive_file.text(of_days)
+                contents[DAYS] = drive_file.text(
+                    DriveHistory(drive.record, series=all_days)
+                )
             is_new_day = not former or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             contents[DRIVE] = drive_file.text(thin)
@@ -478,8 +479,10 @@ def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
 
 
 def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
-    """Return the drives in the files, by name; of a damaged file, the former version if this is
-    sound.
+    """Return the drives in the files of a history, and why files cannot be used, by number.
+
+    stored: the files by name. A damaged file is in *damaged*; its drive is in *drives*, too, if the
+    former version of the file is intact.
     """
     drives = {}
     damaged = {}

@@ -39,9 +39,9 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
     """
     metrics = _names(everything, 'metrics')
     sets = _names(everything, 'sets')
-    for path, place, pattern in patterns(data):
+    for path, place, field, pattern in patterns(data):
         why = error_in(pattern)
-        is_of_model = not place.endswith('firmware')
+        is_of_model = field != 'firmware'
         if not why and is_of_model and has_top_level_bar(pattern):
             why = 'joins whole patterns with |; write separate patterns'
         if why:
@@ -52,13 +52,13 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
             mistaken.add(path)
             yield Mistake(path, f'{place}: {why}')
     yield from _of_logs(data, metrics, _names(everything, 'layouts'))
-    usable = {name for name in sets if ('sets', name) not in mistaken}
+    sound_sets = {name for name in sets if ('sets', name) not in mistaken}
     for path, family, entry in parts(data, 'entries'):
-        for name in sorted(set(entry.get('uses', ())) - usable):
+        for name in sorted(set(entry.get('uses', ())) - sound_sets):
             if name in sets:
                 why = 'that set has a mistake'
             else:
-                why = f'there is no such set; {_instead(name, usable, "sets")}'
+                why = f'there is no such set; {_instead(name, sound_sets, "sets")}'
             yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
@@ -86,9 +86,9 @@ def _of_logs(
     for path, family, entry in parts(data, 'entries'):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                advice = _instead(name, layouts, 'layouts')
                 yield Mistake(
-                    path, f'{family}: logs {page}: unknown layout "{name}"; {advice}'
+                    path,
+                    f'{family}: logs {page}: unknown layout "{name}"; {_instead(name, layouts, "layouts")}',
                 )
 
 
@@ -135,16 +135,17 @@ def parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
         yield (key, number), name, part
 
 
-def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
-    entry or advisory. place: in words, such as "Intel 730: models".
+def patterns(data: Json) -> Iterator[tuple[Path, str, str, str]]:
+    """Yield (path, place, field, regular expression) for every pattern of a file. path: keys to the
+    entry or advisory. place: in words, such as "Intel 730: models". field: "models",
+    "rated_written" (both for models) or "firmware".
     """
     for path, name, owner in (*parts(data, 'entries'), *parts(data, 'advisories')):
         for field in ('models', 'rated_written'):
             for pattern in owner.get(field, ()):
-                yield path, f'{name}: {field}', pattern
+                yield path, f'{name}: {field}', field, pattern
         if 'firmware' in owner:
-            yield path, f'{name}: firmware', owner['firmware']
+            yield path, f'{name}: firmware', 'firmware', owner['firmware']
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
@@ -193,13 +194,13 @@ def of_limits(
             )
     for path, place, is_of_one_drive, limits in _written_metrics(data):
         for metric, fields in limits.items():
+            its_path = (*path, metric)
             if metric not in metrics:
                 yield Mistake(
-                    (*path, metric),
+                    its_path,
                     f'{place}: "{metric}" is not a metric; {nearest_metric(metric, metrics)}',
                 )
                 continue
-            its_path = (*path, metric)
             its_place = f'{place}, {metric}'
             yield from _of_metric(its_path, its_place, metric, fields, metrics)
             yield from _of_groups(its_path, its_place, fields, known_groups)
@@ -218,10 +219,9 @@ def _of_groups(
     for kind in KINDS:
         for group in fields.get(kind, {}).get('groups', ()):
             if group not in known:
-                advice = _instead(group, known, 'groups')
                 yield Mistake(
                     (*path, kind, 'groups', group),
-                    f'{place}, {kind}: unknown group "{group}"; {advice}',
+                    f'{place}, {kind}: unknown group "{group}"; {_instead(group, known, "groups")}',
                 )
 
 

@@ -194,21 +194,25 @@ def place(data: Any, path: Path) -> str:
     """
     words = []
     part = data
-    container = ''  # the key or the index of the part that has the step
-    for depth, step in enumerate(path, 1):
+    for index, step in enumerate(path):
         part = _step(part, step)
-        is_last = depth == len(path)
+        container = str(path[index - 1]) if index else ''
+        is_last = index == len(path) - 1
+        # 'attributes' is such a key: in it, '233' is called "attribute 233".
+        names_contents = step in _NAMED or step in _ITEMS
         if isinstance(step, int):
             # The index 3 in 'entries' becomes "Intel DC S3500".
             words.append(_item(container, step, part))
         elif container in _NAMED:
             # The key '233' in 'attributes' becomes "attribute 233".
             words.append(f'{_NAMED[container]} {_name(step)}'.strip())
-        elif is_last or (step not in _NAMED and step not in _ITEMS):
-            # Any other key becomes its own text. Before another step, 'entries' and 'attributes'
-            # are left out, because the words for that step say enough.
+        elif names_contents and not is_last:
+            # 'entries' and 'attributes' are left out, because the words for the next step say
+            # enough.
+            continue
+        else:
+            # Any other key becomes its own text.
             words.append(_name(step))
-        container = str(step)
     return ', '.join(words)
 
 

@@ -58,10 +58,9 @@ class Formula(NamedTuple):
     @property
     def is_value(self) -> bool:
         """Return whether the result is the normalized value of the formula's own row."""
-        is_alone = not self.second and not self.minus_from
-        return (
-            self.first.column == 'value' and self.first.attribute is None and is_alone
-        )
+        is_own_value = self.first.column == 'value' and self.first.attribute is None
+        is_changed = self.second or self.minus_from or self.divisor != 1
+        return is_own_value and not is_changed
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -272,12 +271,17 @@ def _lowest_byte(raw: str) -> Bytes:
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
-    """Return the bytes of "high / low", whose low part has either 24 or 32 bits; None for a byte
-    that depends on this, if it is not known.
+    """Return raw bytes 0 to 5 of "high/low", which smartctl prints for two layouts:
+
+    raw24/raw32: low is in bytes 0 to 3, high in bytes 4 and 5;
+    raw24/raw24: low is in bytes 0 to 2, high in bytes 3 to 5.
+
+    1/16777216 -> 0, 0, 0, 1, 1, 0, because only the first layout has so large a low part
+    0/5 -> 5, 0, 0, 0, 0, 0, because this is the same in both layouts
+    1/5 -> 5, 0, 0, None, None, None, because the layout is not known
     """
-    if low >= 2**24:  # more than 24 bits
+    if low >= 2**24:
         return (*_little(low, 4), *_little(high, 2))
-    # the high part begins at byte 3 or 4, which makes no difference if it is 0
     if high == 0:
         return _little(low, RAW_BYTES)
     return (*_little(low, 3), None, None, None)

@@ -183,13 +183,14 @@ class SpecDatabase:
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
         each other, a shipped entry is used; see dispute().
 
-        Without attributes, the conditions of the right entry on attributes are not met. If no
-        family matches then, the result has the untrusted statistics of the highest-ranked entry for
-        the model and firmware.
+        A drive without attributes can fail the conditions on attributes in the entry of its family.
+        If no family matches such a drive, the result has the untrusted statistics of the
+        highest-ranked entry for its model, kind and firmware.
         """
         spec = self._matching(identity, attributes)
         if attributes or spec.family:
             return spec
+        # The conditions on attributes are not tested here. The highest rank comes first.
         for candidate in self._candidates(identity.plain_model):
             if _is_for(candidate.entry, identity):
                 untrusted = self._spec_of(candidate.entry).untrusted_statistics
@@ -280,13 +281,15 @@ class SpecDatabase:
             spec.metric: spec.unit for spec in specs if spec.unit == LOGICAL_SECTORS
         }
         statistic_units.update(entry.get('statistic_units', {}))
-        # metric -> reason; an entry gives none
+        # metric -> what its statistic predicts, or ''. Only sets give a prediction; if several do
+        # so for one metric, the last one counts.
         untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
         for name in self.sets_of(entry):
             untrusted.update(self.sets[name].get('untrusted_statistics', {}))
-        by_name = {}
-        for name, readings in entry.get('by_name', {}).items():
-            by_name[name] = tuple(_reading_specs(0, {'readings': readings}))
+        by_name = {
+            name: tuple(_reading_specs(0, {'readings': readings}))
+            for name, readings in entry.get('by_name', {}).items()
+        }
         family = None
         kind = ''
         if not entry.get('fallback'):
@@ -338,15 +341,16 @@ class SpecDatabase:
         """Return the firmware defects that affect a drive with this identity."""
         model = identity.plain_model
         firmware = identity.firmware
-        if (model, firmware) in self._advisories:
-            return self._advisories[model, firmware]
+        key = model, firmware
+        if key in self._advisories:
+            return self._advisories[key]
         affecting = []
         for _, data in self._sources:
             for advisory in data.get('advisories', ()):
                 versions = advisory.get('firmware', '.*')
                 if names_model(advisory, model) and fits(versions, firmware):
                     affecting.append(_advisory(advisory))
-        self._advisories[model, firmware] = affecting
+        self._advisories[key] = affecting
         return affecting
 
 

@@ -84,12 +84,16 @@ CLOCKS_APART = 24
 
 
 def seconds_since(hour: int, age: float | None, wraps: float = WRAPS) -> float | None:
-    """Return the power-on seconds since an hour in a log: 0 if the hour is at most CLOCKS_APART
-    ahead of the power-on time, None if it is further ahead, or if *age* is None.
+    """Return the power-on seconds since an hour in a log; 0 for an hour that is at most
+    CLOCKS_APART ahead of the power-on time; None if it is further ahead, or if *age* is None.
 
-    hour: with only 16 bits, it can stand for several times; the latest one that is not in the
-    future is used. age: power-on time in seconds. wraps: the hour at which the log starts again at
-    0.
+    age: power-on time in seconds. wraps: the hour at which the log starts again at 0, so that an
+    hour can stand for several times. Of these, the one that is at most CLOCKS_APART ahead counts,
+    else the last one in the past. At the power-on hour 65,540, with a log that wraps at 65,536:
+
+    hour 3 -> 1 hour, because it stands for hour 65,539
+    hour 5 -> 0, because it stands for hour 65,541, 1 hour ahead
+    hour 65,000 -> 540 hours
     """
     if age is None:
         return None
@@ -98,11 +102,12 @@ def seconds_since(hour: int, age: float | None, wraps: float = WRAPS) -> float |
         return None
     if hour > hours_now:
         return 0.0
-    hours_ago = (hours_now - hour) % wraps
-    # *wraps* hours later, the log has the same bits. That time is at most CLOCKS_APART ahead.
-    if hours_ago >= wraps - CLOCKS_APART:
+    # The log has the same hour again every *wraps* hours.
+    hours_since_last = (hours_now - hour) % wraps
+    hours_until_next = wraps - hours_since_last
+    if hours_until_next <= CLOCKS_APART:
         return 0.0
-    return hours_ago * HOUR
+    return hours_since_last * HOUR
 
 
 def needs_scsi_codes(report: Report) -> bool:

@@ -26,19 +26,13 @@ def error_in(pattern: str) -> str:
     # Python 3.9 raises RuntimeError for "(?(1)A)"
     except (re.error, OverflowError, RuntimeError) as error:
         return f'is not a valid regular expression: {error}; correct it'
-    if _repetitions(pattern) > MOST_REPETITIONS:
-        return 'repeats a part too often; write smaller numbers in {...}'
-    return ''
-
-
-def _repetitions(pattern: str) -> int:
-    """Return how often the {n} and {n,m} of a pattern repeat the innermost part if they are all
-    nested.
-    """
+    # how often {n} and {n,m} repeat the innermost part if they are all nested
     repetitions = 1
     for least, most in re.findall(r'\{([0-9]*),?([0-9]*)\}', pattern):
         repetitions *= max(1, int(least or 0), int(most or 0))
-    return repetitions
+    if repetitions > MOST_REPETITIONS:
+        return 'repeats a part too often; write smaller numbers in {...}'
+    return ''
 
 
 def quoted(pattern: str) -> str:

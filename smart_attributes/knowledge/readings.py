@@ -126,15 +126,15 @@ def _health(
 
 
 def _smart_status(
-    report: Report, causes: Sequence[str], ignored: frozenset[int]
+    report: Report, explaining_metrics: Sequence[str], ignored: frozenset[int]
 ) -> Reading:
     """Return the health status as a reading.
 
     A FAILED status becomes OK and is not judged in two cases: if its causes are known, because
     they have readings of their own, and if only thresholds that are known to be wrong cause it.
 
-    causes: metrics that explain a FAILED status; [] if they do not explain it. ignored: attributes
-    whose thresholds are wrong.
+    explaining_metrics: metrics that explain a FAILED status; [] if they do not explain it. ignored:
+    attributes whose thresholds are wrong.
     """
     if report.smart_status is None:
         return _unreported(report)
@@ -148,8 +148,8 @@ def _smart_status(
     word = report.smart_status_text or 'FAILED'
     failed = Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
     failing_ids = [row.id for row in end_of_life.causes(report)]
-    if causes:
-        reason = f'because of {" and ".join(causes)}'
+    if explaining_metrics:
+        reason = f'because of {" and ".join(explaining_metrics)}'
     elif failing_ids and ignored.issuperset(failing_ids):
         reason = 'but only because of a threshold that is known to be wrong'
     else:
@@ -204,12 +204,11 @@ def _failing(row: AttributeRow) -> Reading:
     """Return a reading of an attribute that fails now: CRITICAL for a pre-fail attribute, else
     WARNING.
     """
-    words = f'attribute {row.id} {row.name} failed'
     return Reading(
         'vendor_threshold',
         row.value,
         source=Source(attribute=row.id),
-        verdict=f'{words}: value {row.value}, vendor threshold {row.threshold}',
+        verdict=f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}',
         state=State.CRITICAL if row.prefail else State.WARNING,
         drive_limit=row.threshold,
         brief=f'{_name_in_line(row)} failed',
@@ -223,12 +222,11 @@ def _name_in_line(row: AttributeRow) -> str:
 
 def _failed_once(row: AttributeRow) -> Reading:
     """Return a reading, WARNING, of an attribute that failed in the past and does not fail now."""
-    words = f'attribute {row.id} {row.name} failed in the past'
     return _failing(row)._replace(
         metric='vendor_threshold_past',
         number=row.worst,
-        verdict=f'{words}: worst value {row.worst}, vendor threshold {row.threshold}, '
-        f'value now {row.value}',
+        verdict=f'attribute {row.id} {row.name} failed in the past: worst value {row.worst}, '
+        f'vendor threshold {row.threshold}, value now {row.value}',
         state=State.WARNING,
         brief=f'{_name_in_line(row)} failed in the past',
     )
@@ -541,8 +539,7 @@ def _rated(
     _, highest = metric.valid
     if highest and highest < share <= BEYOND_RATED:
         # Far more than the warranty covers is still wear: it counts as the highest valid number.
-        reading = _from_log(metric, highest, drive_logs.RATED)
-        yield reading._replace(at_ceiling=True)
+        yield _from_log(metric, highest, drive_logs.RATED)._replace(at_ceiling=True)
     else:
         # Above the highest valid number and BEYOND_RATED, the reading becomes unknown: such a
         # counter has another unit.
@@ -585,7 +582,7 @@ def plausible_wear(
                 f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")}, with only '
                 f'{amount(written, "B")} written ({share:.2g} % of the capacity)'
             )
-            result[place] = _refuted(reading, why)
+            result[place] = reading._replace(number=None, judged=False, unknown=why)
     return result
 
 
@@ -606,13 +603,8 @@ def _consistent_wear(wear: Sequence[Reading]) -> list[Reading]:
             continue
         if abs(reading.number - standard) > drive_logs.FAR:
             why = f'{amount(reading.number, "%")} contradicts {amount(standard, "%")} in the {log}'
-            result[place] = _refuted(reading, why)
+            result[place] = reading._replace(number=None, judged=False, unknown=why)
     return result
-
-
-def _refuted(reading: Reading, why: str) -> Reading:
-    """Return a reading without its number, which is not to be believed. why: the reason."""
-    return reading._replace(number=None, judged=False, unknown=why)
 
 
 def _largest(readings: Iterable[Reading], *metrics: str) -> float | None:

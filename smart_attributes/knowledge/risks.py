@@ -42,9 +42,9 @@ def of(
     if kind not in NOUNS:
         return None
     strata = data[kind]
-    matching: list[Json] = []
-    for judgement in judgements:
-        matching += _strata_of(judgement, strata)
+    matching = [
+        stratum for judgement in judgements for stratum in _strata_of(judgement, strata)
+    ]
     if not matching:
         return None
     stratum = min(matching, key=strata.index)  # the first one in the file
@@ -108,21 +108,23 @@ def _stratum(
     seconds: float | None,
     is_least: bool = False,
 ) -> Json | None:
-    """Return the stratum of a number (or an increase) and the time since its last rise; None if
-    there is none.
+    """Return the stratum of a number (or an increase) and the time since its last rise; None for a
+    number that is not above any lower end, and for a stratum that was not measured.
 
     same: the strata of the metric. seconds, is_least: the time, see _period().
 
-    Of the strata {"above": 0, "days": 14}, {"above": 0, "days": 90} and {"above": 8, "days": 14}:
-    5, 20 days ago -> the second; 9, 3 days ago -> the third; 9, 20 days ago -> None
+    A is {"above": 0, "days": 14}, B is {"above": 0, "days": 90}, C is {"above": 8, "days": 14}:
+
+    5, 20 days ago -> above 0, within 90 days -> B
+    9, 3 days ago -> above 8, within 14 days -> C
+    9, 20 days ago -> above 8, within 90 days -> None, because no stratum has both
     """
     strata = [stratum for stratum in same if stratum['form'] == form]
     lower_ends = [stratum['above'] for stratum in strata if stratum['above'] < number]
     if not lower_ends:
         return None
     above = max(lower_ends)
-    # The periods of all lower ends, because this lower end may lack the period of the drive, which
-    # was then not measured. A longer period must not be used instead: it is of other drives.
+    # The periods of all strata count: in the third example, 20 days are within the 90 days of B.
     periods = {stratum['days'] for stratum in strata if stratum['days'] != UNKNOWN}
     days = _period(periods, seconds, is_least)
     for stratum in strata:

@@ -77,23 +77,24 @@ def _explained(error: Any, data: Any, name: str) -> str:
 
 
 def _most_telling(error: Any) -> Any:
-    """Return the error to report: for a value with alternatives ("anyOf"), the error of the
-    alternative that was probably intended. This is one that allows the type of the value, and of
-    these the one whose error is deepest in the value. If no alternative allows the type, or if each
-    one only requires another key, it is the error itself, which covers all of them.
+    """Return the error to report for an error of jsonschema.
+
+    It is the error itself if the schema gives the value no alternatives ("anyOf"), if no
+    alternative allows the type of the value, or if each alternative only requires a key.
+
+    Otherwise, the error of an alternative says more. Of the alternatives that allow the type, the
+    one whose error is deepest in the value was probably intended. That error can have alternatives,
+    too.
     """
-    # error.context: the errors of the alternatives; empty for a value without them
-    intended = [inner for inner in error.context if not _is_about_type(inner)]
+    # error.context has the errors of the alternatives; it is empty for a value without them.
+    # An alternative for another type, such as text instead of a list, is not intended. Its error is
+    # about the type of the whole value; the error of a part of the value has a path.
+    intended = [
+        inner for inner in error.context if inner.validator != 'type' or inner.path
+    ]
     if not intended or _needs_one_of(error):
         return error
     return _most_telling(max(intended, key=lambda inner: len(inner.path)))
-
-
-def _is_about_type(error: Any) -> bool:
-    """Return whether the error of an alternative is that the value has another type, such as text
-    instead of a list; False if it is about a part of the value, which then has a path.
-    """
-    return error.validator == 'type' and not error.path
 
 
 def _needs_one_of(error: Any) -> list[str]:

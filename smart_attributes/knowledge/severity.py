@@ -159,15 +159,15 @@ def of_drive(
     host and name. Findings of one state and kind count as one, with the largest extent: of two
     drives with lost data, the one with more of it comes first.
     """
-    # By minus urgency and place, most severe first. Of the weights with the same two, the first
-    # has the largest extent.
+    # (minus urgency, place) -> the smallest weight, which has the largest extent
     severest: dict[tuple[int, int], Weight] = {}
-    for finding in sorted(weights):
-        minus_urgency, place, _ = finding
-        severest.setdefault((minus_urgency, place), finding)
+    for finding in weights:
+        minus_urgency, place, _minus_extent = finding
+        key = minus_urgency, place
+        severest[key] = min(severest.get(key, finding), finding)
     # NO_MORE comes after every finding, so of two drives that begin with the same findings, the
     # one with further findings comes first.
-    return -state.urgency, (*severest.values(), NO_MORE), -worn, host, name
+    return -state.urgency, (*sorted(severest.values()), NO_MORE), -worn, host, name
 
 
 def of_judgement(judgement: Judgement, risk: Risk | None) -> Weight:
@@ -179,7 +179,9 @@ def of_judgement(judgement: Judgement, risk: Risk | None) -> Weight:
     if state is State.OK:
         return NO_MORE
     limit = judgement.critical if state is State.CRITICAL else judgement.warning
-    number = None if reading.state is not None else reading.number
+    # A text status has a state of its own, so its number is not compared with a limit.
+    is_text_status = reading.state is not None
+    number = None if is_text_status else reading.number
     return weight(
         alarm_of(judgement, risk),
         number,
@@ -207,11 +209,14 @@ def weight(
     extent = BY_WORDS
     if number is not None:
         # Counts of lost data are compared directly, other numbers relative to their limits.
-        is_lost_data = alarm.concern == DATA
-        extent = number if is_lost_data else _excess(limit, number, unit)
+        extent = number if alarm.concern == DATA else _excess(limit, number, unit)
         if not unit:  # a count is at least as bad as its growth
             extent = max(extent, grown)
-    return -alarm.state.urgency, _place(alarm, is_growing), -extent
+    # Findings whose action saves data come first, in the order of ORDER, then the others.
+    place = ORDER.index(kind(alarm.remedy, alarm.concern, is_growing))
+    if action(alarm) not in SAVING:
+        place += len(ORDER)
+    return -alarm.state.urgency, place, -extent
 
 
 def _excess(limit: str, number: float, unit: str) -> float:
@@ -222,14 +227,6 @@ def _excess(limit: str, number: float, unit: str) -> float:
         return ranges.excess(limit, number, unit)
     except UsageError:
         return 0.0
-
-
-def _place(alarm: Alarm, is_growing: bool) -> int:
-    """Return the place of a finding among those of equal state, 0 first: those whose action saves
-    data in the order of ORDER, then the others in the same order.
-    """
-    place = ORDER.index(kind(alarm.remedy, alarm.concern, is_growing))
-    return place if action(alarm) in SAVING else place + len(ORDER)
 
 
 def kind(remedy: str, concern: str, is_growing: bool = False) -> str:

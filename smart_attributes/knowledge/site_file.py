@@ -94,17 +94,16 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
     """
     from .data_errors import of_entries
 
-    # A part that is removed from one file can be needed by another one, such as a set by an entry.
-    faultless = list(files)
-    is_changed = True
-    while is_changed:
-        before = faultless
-        everything = [shipped, *(file.data for file in before)]
-        faultless = [
-            without(file, of_entries(file.data, everything)) for file in before
-        ]
-        is_changed = faultless != before
-    return faultless
+    # A part that is removed from one file is then missing in *everything*, too, so files that are
+    # checked after it can no longer use it.
+    everything = [shipped, *(file.data for file in files)]
+    checked = [without(file, of_entries(file.data, everything)) for file in files]
+    # Each removal adds a mistake.
+    mistakes = [file.mistakes for file in checked]
+    if mistakes == [file.mistakes for file in files]:
+        return checked
+    # An entry of a file that was checked before can need a removed part, such as a set.
+    return faultless_entries(shipped, checked)
 
 
 def faultless_limits(

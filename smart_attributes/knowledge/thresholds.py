@@ -381,8 +381,10 @@ def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
     """Return the fields of a metric for a drive: those for all drives, overridden by those for its
     kind, then by those for its groups.
 
-    With "like", a SAS drive has the fields of the similar kind of SATA drive, and the group that
-    "like" gives its vendor. A SAS disk of Seagate has the warning "8" of this metric:
+    With "like", a SAS drive has the fields of the similar kind of SATA drive, too, overridden by
+    those for its own kind. Instead of *groups*, it has the group that "like" gives its vendor; only
+    if its own kind has no "groups", those of the similar kind count. A SAS disk of Seagate has the
+    warning "8" of this metric:
 
         {"warning": "4",
          "sas": {"like": {"SEAGATE": "Seagate"}},
@@ -394,10 +396,10 @@ def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
     if 'like' in own_kind and kind.similar:
         own_groups = (own_kind['like'].get(kind.vendor, ''),)
         similar_kind = metric.get(kind.similar, {})
-    of_kind = {**similar_kind, **own_kind}
-    limits = {**metric, **of_kind}
+    limits_by_group = own_kind.get('groups', similar_kind.get('groups', {}))
+    limits = {**metric, **similar_kind, **own_kind}
     for group in own_groups:
-        limits.update(of_kind.get('groups', {}).get(group, {}))
+        limits.update(limits_by_group.get(group, {}))
     return {field: limits[field] for field in FIELDS if field in limits}
 
 
@@ -419,13 +421,14 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     layers: highest precedence first.
     """
     fields: dict[str, _Field] = {}
-    for rank, layer in enumerate(layers):
+    # The layers are read from the lowest precedence to the highest, and each layer from the first
+    # override to the last. So each field replaces those that were read before.
+    for rank, layer in reversed(list(enumerate(layers))):
         disputed = [field for field, _ in _disagreements(layer)]
-        for origin, values in reversed(layer):
+        for origin, values in layer:
             why = values.get('why', '')
             for field in FIELDS:
-                # A field that is already set has precedence.
-                if field in values and field not in fields and field not in disputed:
+                if field in values and field not in disputed:
                     fields[field] = _Field(values[field], origin, rank, why)
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
@@ -503,10 +506,10 @@ def growth_rule(rule: Json) -> GrowthRule:
 
     See GrowthRule for "stands" (0d for values that never fall), "times" and "gone".
     """
-    increases: dict[str, Any] = {}  # by level
-    for level in LEVELS:
-        if rule.get(level) is not None:
-            increases[level] = float(rule[level])
+    # level -> increase
+    increases: dict[str, Any] = {
+        level: float(rule[level]) for level in LEVELS if rule.get(level) is not None
+    }
     return GrowthRule(
         within=seconds(rule['within']),
         held=seconds(rule['for']),

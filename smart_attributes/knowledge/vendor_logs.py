@@ -82,7 +82,8 @@ def decoded(layout: Json, page: bytes) -> Decoded:
 
 def _number(field: Json, part: bytes) -> float | None:
     """Return the number of a field: as stored, minus another number ("minus"), or its share of
-    another number in % ("share_of"); None for a share of 0 or of a number that is not counted.
+    another number in % ("share_of"). If the drive does not count the other number, nothing is
+    subtracted, and the share is None. If the other number is 0, the share is None, too.
 
     part: the page, or the row of the field.
     """
@@ -91,10 +92,11 @@ def _number(field: Json, part: bytes) -> float | None:
     if not operand:
         return number
     second = _number_at(operand['offset'], field, part)
-    # A drive sets all bits of a number that it does not count. _readings() rejects such a
-    # *number*, which no valid range includes.
-    if second == 256 ** field['length'] - 1:
-        second = 0
+    # A drive sets all bits of a number that it does not count. _readings() rejects a field whose
+    # first number is not counted, because no valid range includes the result.
+    all_ones = 256 ** field['length'] - 1
+    if second == all_ones:
+        return number if 'minus' in field else None
     if 'minus' in field:
         return number - second
     return 100 * number / second if second else None

@@ -156,28 +156,23 @@ def fitted(
     """
     room = limit - sum(map(size, [first_line, *values])) - ROOM_TO_SAY_SO
     lines = [*text.checks, *text.drives, *text.notes]
-    kept = lines if sum(map(size, lines)) <= room else _most_important(text, room)
+    kept = lines
+    if sum(map(size, lines)) > room:
+        # Lines about the check get at most half of the space, so that drives get the rest.
+        checks = first(text.checks, room // 2)
+        rest = room - sum(map(size, checks))
+        kept = [*checks, *first([*text.drives, *text.notes], rest)]
     omitted = []
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        named = first(missing, NAMED)
-        names = listed(missing, len(named))  # "temperature, pending and 3 more"
+        count = len(first(missing, NAMED))  # how many names fit
+        names = listed(missing, count)  # "temperature, pending and 3 more"
         all_of_it = '' if values else 'all '
         omitted.append(f'{all_of_it}perfdata of all drives for {names}')
     if not omitted:
         return kept
     return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']
-
-
-def _most_important(text: OutputText, room: int) -> list[str]:
-    """Return the lines that fit into *room* bytes.
-
-    Lines about the check get at most half of the space, so that drives get the rest.
-    """
-    checks = first(text.checks, room // 2)
-    rest = room - sum(map(size, checks))
-    return [*checks, *first([*text.drives, *text.notes], rest)]
 
 
 def first(parts: Sequence[str], room: int) -> list[str]:

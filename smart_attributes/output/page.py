@@ -117,6 +117,7 @@ def _listed(document: Json) -> list[Json]:
                 'notes': [],
             }
         in_order.append(drive)
+    # Object ids, because *by_name* has only one of two drives with the same name; both are listed.
     taken = set(map(id, in_order))
     others = [drive for drive in document['drives'] if id(drive) not in taken]
     return in_order + others

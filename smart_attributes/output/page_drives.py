@@ -42,7 +42,9 @@ def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
 
 
 def compact(drive: Json) -> dict[str, Any]:
-    """Return what the page shows of a drive, without null and empty values."""
+    """Return what the page shows of a drive, without null and empty values; but its notes and
+    readings in any case, because page.js expects these lists.
+    """
     result = {
         key: value
         for key, value in drive.items()

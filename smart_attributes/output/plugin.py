@@ -168,7 +168,7 @@ def _choices_if_missing(
     """
     finding = ''
     last = verdict.last
-    if last and last.findings:
+    if last:
         finding = f'{verdict.device.name}: {last.findings[0].plain} when last read'
     return [
         (finding, long_count),
@@ -217,32 +217,24 @@ def render(
 def state_and_reasons(
     ordered: Sequence[Case], whole: Whole
 ) -> tuple[State, list[str], str]:
-    """Return the check's state, the messages about the whole check that determine this state, and
-    milder messages. If there are no such messages and no drives, the only one is why there are no
-    drives.
+    """Return the check's state, the worst of all drives and messages; the messages about the whole
+    check that have this state; and the demands that have a milder one, as one text.
 
+    If no message has this state, and there are no drives, the only message is why there are none.
     ordered: drives in order of severity.
     """
-    states = [state for state, _ in whole.demands]
-    states.append(ordered[0].verdict.state if ordered else whole.nobody[0])
-    if whole.failures:
-        states.append(State.CRITICAL)
-    if whole.faults:
-        states.append(State.UNKNOWN)
-    state = worst(states)
-    decisive = list(whole.failures)
-    if state is State.UNKNOWN:
-        decisive += whole.faults[:1]  # each fault has its own line
-    milder = []
-    for demanded, message in whole.demands:
-        if demanded is State.OK:
-            continue
-        if demanded is state:
-            decisive.append(message)
-        else:
-            milder.append(message)
+    # A demand is a pair of state and message. If the state is OK, the message is for its line only.
+    demands = [demand for demand in whole.demands if demand[0] is not State.OK]
+    messages = [(State.CRITICAL, failure) for failure in whole.failures]
+    # Each fault has its own line, so the first line names only one.
+    messages += [(State.UNKNOWN, fault) for fault in whole.faults[:1]]
+    messages += demands
+    of_drives = ordered[0].verdict.state if ordered else whole.nobody[0]
+    state = worst([of_drives, *(own_state for own_state, _ in messages)])
+    decisive = [message for own_state, message in messages if own_state is state]
+    milder = [message for own_state, message in demands if own_state is not state]
     if not ordered and not decisive:
-        decisive.append(whole.nobody[1])
+        decisive = [whole.nobody[1]]
     return state, decisive, '; '.join(map(coded, milder))
 
 
@@ -319,7 +311,11 @@ def line(case: Case) -> Line:
         place = case.place
         # a check does not ask for the slot of a drive behind a controller
         where = coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
-        parts += [clause(case), where, action_of(case)]
+        item = case.todo
+        also = ''.join(
+            f'; also [{further.action}] {further.to_do}' for further in item.also
+        )
+        parts += [clause(case), where, f'[{item.action}] {item.to_do}{also}']
     words = '; '.join(filter(None, parts))
     if isinstance(reason, Coded):  # the drive was not read
         words = Coded(reason.code, words)
@@ -339,15 +335,6 @@ def clause(case: Case) -> str:
     """
     step = case.use.replacement if case.use else None
     return coded(Coded(step.why.code, sentence(step.why, 400))) if step else ''
-
-
-def action_of(case: Case) -> str:
-    """Return the coded action for an alerting drive."""
-    item = case.todo
-    also = ''.join(
-        f'; also [{further.action}] {further.to_do}' for further in item.also
-    )
-    return f'[{item.action}] {item.to_do}{also}'
 
 
 def written(line: Line) -> str:

@@ -272,14 +272,16 @@ def _about_groups(item: Item) -> str:
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
-    """Yield each item with the names of the healthy drives that follow it and have the same
-    reason.
+    """Yield an item for each row of the work list, with the names of the other drives in its row:
+    the healthy drives that directly follow a healthy drive, and have the same action for the same
+    reason in their groups. A drive that is not healthy, or has no groups, has a row of its own.
     """
 
     def key(item: Item) -> object:
         if item.step and item.state is State.OK:
             return item.to_do, item.step.why
-        return item.drive  # different for each item
+        # A name is unlike all other keys, so the item stays alone.
+        return item.drive
 
     for _, (first, *others) in groupby(items, key):
         yield first, [item.drive for item in others]

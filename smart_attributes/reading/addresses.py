@@ -72,9 +72,9 @@ def parse(text: str) -> list[Device]:
     """
     device_type, path = _split(text)
     if device_type:  # the original plugin took "megaraid6" and "areca1/1"
-        glued = '|'.join(CONTROLLERS)
         # at the start, or after the plus of "sat+megaraid6"
-        device_type = re.sub(rf'(^|\+)({glued})(?=[0-9\[])', r'\1\2,', device_type)
+        glued = rf'(^|\+)({"|".join(CONTROLLERS)})(?=[0-9\[])'
+        device_type = re.sub(glued, r'\1\2,', device_type)
     return at(path, device_type, text)
 
 
@@ -194,11 +194,10 @@ def _entry(inner_type: str, text: str) -> DeviceType:
     if name in UNREAD:
         raise UsageError(f'{quoted(text)}: {UNREAD[name]}')
     if name not in BY_NAME:
-        meant = nearest(name, BY_NAME, TYPED)
-        raise UsageError(
-            f'{quoted(text)}: unknown type "{clean(name)}"; {meant and f"{meant} "}use one of '
-            + ', '.join(entry.form for entry in TYPES)
-        )
+        forms = ', '.join(entry.form for entry in TYPES)
+        # "did you mean megaraid? use one of ...", or only "use one of ..." if no type is similar
+        advice = f'{nearest(name, BY_NAME, TYPED)} use one of {forms}'.lstrip()
+        raise UsageError(f'{quoted(text)}: unknown type "{clean(name)}"; {advice}')
     return BY_NAME[name]
 
 

@@ -163,7 +163,8 @@ def integer_of(data: Json, key: str) -> int | None:
     type.
 
     If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends
-    with "_s".
+    with "_s". Then the string is returned as an integer. Without the string, the number is returned
+    as it is, even if it might be rounded; 5.0 is returned as 5.
     """
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:
@@ -171,9 +172,11 @@ def integer_of(data: Json, key: str) -> int | None:
     exact = data.get(key + '_s')
     if isinstance(exact, str) and re.fullmatch('[0-9]{1,39}', exact):
         return int(exact)
-    # NaN fails every comparison.
-    is_number = type(value) in (int, float) and abs(value) < HIGHEST_COUNTER
-    return int(value) if is_number and value % 1 == 0 else None
+    # NaN and infinity are not whole.
+    is_whole_float = type(value) is float and value.is_integer()
+    if (type(value) is int or is_whole_float) and abs(value) < HIGHEST_COUNTER:
+        return int(value)
+    return None
 
 
 def integer_at(data: Json, path: str) -> int | None:
@@ -330,12 +333,14 @@ _NO_COUNTS = (
     'warning_temp_threshold',
     'critical_temp_threshold',
 )
+# The statuses of an offline data collection that the drive aborted with a fatal error, without and
+# with automatic start (bit 7). Source: ATA8-ACS, SMART READ DATA.
+_ABORTED_OFFLINE = (0x06, 0x86)
 # bits of smartctl's exit status: a command failed, the health status was FAILED
 COMMAND_FAILED = 4
 FAILED = 8
 _TEMPERATURES = {'temperature', 'drive_trip'}
 _THRESHOLDS = {'warning_temp_threshold', 'critical_temp_threshold'}
-_HEXADECIMAL = frozenset('0123456789abcdef')
 
 
 def known_problem(
@@ -379,21 +384,24 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
 def _scsi_exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     """Return why a SCSI device is not a drive; None if it may be a drive.
 
-    A RAID volume reports at most an OK, which does not cover the drives behind it, a temperature,
-    and a number of grown defects (only volumes of Areca). Any other value is that of a drive.
+    The first of these cases counts:
+    - It reports FAILED, a FARM log, or a value other than a temperature and grown defects: it is a
+      drive, because no RAID volume reports these.
+    - It is a RAID volume of Areca, by its model: the error says so.
+    - It reports grown defects: it is a drive, because only Areca's volumes report them as well.
+    - It reports at most OK and temperatures, as a RAID volume may: virtual_disk() and not_a_drive()
+      decide. The OK of a volume does not cover the drives behind it.
     """
-    values = set(report.scsi) - _TEMPERATURES
-    values_of_drive = values - {'grown_defects'}
+    values_of_drive = set(report.scsi) - _TEMPERATURES - {'grown_defects'}
     if report.smart_status is False or report.farm or values_of_drive:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
     model = report.identity.model
-    volume = areca_volume(model)
-    if volume:
-        return volume
-    # The device is not a volume of Areca, and no other volume reports grown defects.
-    if 'grown_defects' in values:
+    areca_error = areca_volume(model)
+    if areca_error:
+        return areca_error
+    if 'grown_defects' in report.scsi:
         return None
     return virtual_disk(model) or not_a_drive(
         model, kind, transport, report.identity.wwn
@@ -473,11 +481,10 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     """Return smartctl's messages without the one about a derived health status, and a message if
     the offline data collection ended with a fatal error.
 
-    offline: the byte "Offline data collection status" of the SMART data, None if not reported; bit 7
-    means automatic start. Source: ATA8-ACS, SMART READ DATA.
+    offline: the byte "Offline data collection status" of the SMART data, None if not reported.
     """
     messages = [message for message in complaints if _DERIVED not in message]
-    if offline is not None and offline & 0x7F == 6:
+    if offline in _ABORTED_OFFLINE:
         messages.append(
             'the drive aborted its offline data collection with a fatal error'
         )
@@ -502,7 +509,7 @@ def with_pending(statistics: Statistics, count: int | None) -> Statistics:
 def wwn_of(printed: str) -> str:
     """Return a world wide name as hexadecimal digits, or '' if it is masked or invalid."""
     digits = printed.lower().removeprefix('0x')
-    return digits if 8 <= len(digits) <= 32 and _HEXADECIMAL.issuperset(digits) else ''
+    return digits if re.fullmatch('[0-9a-f]{8,32}', digits) else ''
 
 
 def error_entry(

@@ -1,83 +1,67 @@
-"""The types of smartctl's -d option, and their controllers, in one table.
-
-This module is imported before the first process is started, so it must be cheap: plain classes, and
-no import of `re`.
-"""
+"""The types of smartctl's -d option, and their controllers, in one table."""
 
 from __future__ import annotations
 
-# see typed, which would load collections before the first process starts
-TYPE_CHECKING = False
+from ..typed import TYPE_CHECKING, NamedTuple
+
 if TYPE_CHECKING:
     from ..model import Device
 
     Slots = tuple[tuple[int, int], ...]
 
 
-class Controller:
+class Controller(NamedTuple):
     """A family of RAID controllers that have a type in common, with all properties that differ
     between families; tools/tables.py has what only doc/how-to/raid.md says of them.
     """
 
-    def __init__(
-        self,
-        name: str,
-        slots: Slots,
-        *,
-        drivers: tuple[str, ...] = (),
-        bay: str = '',
-        drive_id: str = '',
-        silent_is_empty: bool = True,
-        has_bus: bool = False,
-        own_nodes: tuple[str, ...] = (),
-    ) -> None:
-        # name in messages: "MegaRAID"
-        self.name = name
-        # lowest and highest value of each number in the form
-        self.slots = slots
-        # names of the driver, as in /sys/class/scsi_host/hostN/proc_name; (): the controller is not
-        # searched for after a move
-        self.drivers = drivers
-        # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
-        self.bay = bay
-        # if the numbers do not tell the bay: the controller's ID of the drive
-        self.drive_id = drive_id
-        # a slot that opens but does not answer is empty
-        self.silent_is_empty = silent_is_empty
-        # can also be addressed by its SCSI host: /dev/bus/H
-        self.has_bus = has_bus
-        # regular expressions of paths below /dev that only this driver creates
-        self.own_nodes = own_nodes
+    # name in messages: "MegaRAID"
+    name: str
+    # lowest and highest value of each number in the form
+    slots: Slots
+    # names of the driver, as in /sys/class/scsi_host/hostN/proc_name; (): the controller is not
+    # searched for after a move
+    drivers: tuple[str, ...] = ()
+    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
+    bay: str = ''
+    # if the numbers do not tell the bay: the controller's ID of the drive
+    drive_id: str = ''
+    # a slot that opens but does not answer is empty
+    silent_is_empty: bool = True
+    # can also be addressed by its SCSI host: /dev/bus/H
+    has_bus: bool = False
+    # regular expressions of paths below /dev that only this driver creates
+    own_nodes: tuple[str, ...] = ()
 
 
-class DeviceType:
+class DeviceType(NamedTuple):
     """One type of smartctl's -d option. A new controller is one entry of TYPES."""
 
-    def __init__(
-        self,
-        form: str,
-        arguments: str = '',
-        *,
-        is_scsi: bool = False,
-        nodes: str = '',
-        is_vendors: bool = False,
-        controller: Controller | None = None,
-    ) -> None:
-        self.form = form  # form in messages: "areca,N[/E]"
-        # regular expression of the arguments after the name, if no controller
-        self.arguments = arguments
-        self.is_scsi = is_scsi  # "sat+" or "scsi+" may precede the type
-        # regular expression of the only valid paths below /dev; '': any drive
-        self.nodes = nodes
-        # sends vendor commands, even if a different disk is at the path
-        self.is_vendors = is_vendors
-        # set if the type selects one of several drives behind a path
-        self.controller = controller
-        # the type without its arguments: "areca"
-        self.name = form.partition('[')[0].partition(',')[0]
-        self.separator = '/' if '/' in form else ','  # between numbers
-        # limits of the numbers that select a drive
-        self.slots: Slots = controller.slots if controller else ()
+    form: str  # form in messages: "areca,N[/E]"
+    # regular expression of the arguments after the name, if no controller
+    arguments: str = ''
+    is_scsi: bool = False  # "sat+" or "scsi+" may precede the type
+    # regular expression of the only valid paths below /dev; '': any drive
+    nodes: str = ''
+    # sends vendor commands, even if a different disk is at the path
+    is_vendors: bool = False
+    # set if the type selects one of several drives behind a path
+    controller: Controller | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the type without its arguments: "areca"."""
+        return self.form.partition('[')[0].partition(',')[0]
+
+    @property
+    def separator(self) -> str:
+        """Return what stands between numbers."""
+        return '/' if '/' in self.form else ','
+
+    @property
+    def slots(self) -> Slots:
+        """Return the limits of the numbers that select a drive."""
+        return self.controller.slots if self.controller else ()
 
 
 # The udev links that show the bus of a disk: the by-id link or, if ata_id overrides it, the by-path

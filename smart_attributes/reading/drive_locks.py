@@ -160,22 +160,23 @@ def earlier_in(descriptor: int) -> Earlier:
     ]
     if end and len(numbers) == 2:
         pid, written = numbers
-        start = _started(pid) or written
+        start = started(str(pid)) or written
         if start <= _now():
             return Earlier(pid, start)
     return Earlier()
 
 
-def _started(pid: int) -> float:
+def started(pid: str) -> float:
     """Return when a process began, in seconds since boot, or 0 if it does not exist.
 
-    Source: proc(5), starttime.
+    Source: proc(5), field 22, starttime, in clock ticks.
     """
     try:
         with open(f'/proc/{pid}/stat', 'rb') as file:
-            return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf(
-                'SC_CLK_TCK'
-            )
+            _, _, after_name = file.read().rpartition(b')')
+        # "4711 (smartctl) S 1 ...": the fields after the name begin with field 3.
+        fields = after_name.split()
+        return int(fields[22 - 3]) / os.sysconf('SC_CLK_TCK')
     except (OSError, ValueError, IndexError):
         return 0.0
 

@@ -49,18 +49,19 @@ def may_forbid(text: str, model: str) -> bool:
     """Return whether the shipped database may forbid to read drives of this model, by the first
     word of the model.
 
-    Return False for an unknown model ('') or a missing database (''). In the formatted file, the
-    "models" of an advisory are before its "read", so the last "models" before each "read" that
-    forbids are those of the same advisory.
+    '"models": ["WDC WD20.*"], "firmware": "1", "read": false' -> True for "WDC WD20EZRX"
+
+    Return False for an unknown model ('') or a missing database (''). The text is searched, because
+    parsing it would take too long. The formatted file has the "models" of an advisory before its
+    "read".
     """
     word, _, _ = model.partition(' ')
     if not word:
         return False
-    # Each part ends where an advisory forbids to read; what is behind the last one is left out.
-    *parts, _ = text.split('"read": false')
-    for part in parts:
-        _, _, models = part.rpartition('"models"')
-        if word in models:
+    # After the first one, each entry begins with a list of models.
+    for entry in text.split('"models"'):
+        models, forbids_reading, _ = entry.rpartition('"read": false')
+        if forbids_reading and word in models:
             return True
     return False
 

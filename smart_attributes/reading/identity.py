@@ -12,29 +12,35 @@ NONE, WEAK, STRONG = range(3)
 def agreement(first: Identity, second: Identity) -> int:
     """Return how far two identities agree: STRONG, WEAK or NONE.
 
-    STRONG: the serial numbers and the WWNs are equal. WEAK: the WWNs are equal, and a serial number
-    is not known; or the models and the serial numbers are equal, and a WWN is not known or an NVMe
-    drive has several. NONE: a model, a serial number or a WWN differs, or too little is known.
+    The first of these cases counts; what is not known does not differ from anything:
+    - The models or the serial numbers differ: NONE.
+    - The WWNs and the serial numbers are equal: STRONG.
+    - The WWNs are equal, and a serial number is not known: WEAK.
+    - The WWNs differ, and neither drive is an NVMe drive: NONE.
+    - The serial numbers are equal, and both models are known: WEAK.
+    - Too little is known: NONE.
     """
-    if first.model != second.model and not _models_agree(first.model, second.model):
-        return NONE  # two models with one WWN are a manufacturer's mistake
-    first_serial = serial_key(first.serial)
-    second_serial = serial_key(second.serial)
-    if first_serial and second_serial and first_serial != second_serial:
+    serials = _compared(serial_key(first.serial), serial_key(second.serial))
+    # Two models with one WWN are a manufacturer's mistake.
+    if serials == 'different' or not _models_agree(first.model, second.model):
         return NONE
-    have_equal_serials = first_serial and first_serial == second_serial
-    first_wwn = wwn_key(first.wwn)
-    second_wwn = wwn_key(second.wwn)
-    if first_wwn and first_wwn == second_wwn:
-        return STRONG if have_equal_serials else WEAK
-    have_different_wwns = first_wwn and second_wwn
+    wwns = _compared(wwn_key(first.wwn), wwn_key(second.wwn))
+    if wwns == 'equal':
+        return STRONG if serials == 'equal' else WEAK
     # An NVMe drive has a WWN for each namespace, but only one health log.
-    if have_different_wwns and 'NVMe' not in (first.protocol, second.protocol):
+    if wwns == 'different' and 'NVMe' not in (first.protocol, second.protocol):
         return NONE
-    # Two vendors can use one serial number, and an unknown model agrees with any other.
-    if have_equal_serials and first.model and second.model:
+    # Two vendors can use one serial number, so the models must be known, too.
+    if serials == 'equal' and first.model and second.model:
         return WEAK
     return NONE
+
+
+def _compared(first: str, second: str) -> str:
+    """Return 'equal' or 'different'; 'unknown' if at least one of the two is ''."""
+    if not first or not second:
+        return 'unknown'
+    return 'equal' if first == second else 'different'
 
 
 def is_same_drive(first: Identity, second: Identity) -> bool:
@@ -49,6 +55,9 @@ def identifiers(identity: Identity) -> list[str]:
 
 
 def _models_agree(first: str, second: str) -> bool:
+    """Return whether two models can be those of one drive; '' (not known) agrees with any model."""
+    if first == second:
+        return True
     # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
     keys = [re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)]
     shorter, longer = sorted(keys, key=len)
@@ -58,9 +67,7 @@ def _models_agree(first: str, second: str) -> bool:
 @lru_cache(maxsize=1000)
 def serial_key(serial: str) -> str:
     """Return a serial number in a form for comparison, or '' if it does not identify a drive."""
-    key = ''.join(
-        letter for letter in serial.upper() if letter.isascii() and letter.isalnum()
-    )
+    key = re.sub('[^A-Z0-9]', '', serial.upper())
     is_word = key in _WORDS or key.startswith('TOBEFILLED')
     is_volume = key.rstrip('0123456789') == 'VOLUME'
     is_counted_up = key in _COUNTED_UP  # a part of this text
@@ -70,15 +77,19 @@ def serial_key(serial: str) -> str:
 
 @lru_cache(maxsize=1000)
 def wwn_key(name: str) -> str:
-    """Return a WWN in a form for comparison, or '' if it does not identify a drive."""
-    wwn = ''.join(
-        digit
-        for digit in name.upper().removeprefix('0X')
-        if digit in '0123456789ABCDEF'
-    )
-    # the first digit is the format, followed by the organisation and by its number of the drive
-    is_unset = len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS
-    return '' if is_unset else wwn
+    """Return a WWN in a form for comparison, or '' if it does not identify a drive.
+
+    "0x5000cca 02d3e4f56" -> "5000CCA02D3E4F56"
+    """
+    wwn = re.sub('[^0-9A-F]', '', name.upper().removeprefix('0X'))
+    # The format is "5", the organisation "000CCA", and its number of the drive "02D3E4F56".
+    organisation = wwn[1:7]
+    number = wwn[7:16]
+    # There is nothing behind the format, or only one digit, repeated.
+    is_blank = len(set(wwn[1:])) < 2
+    if is_blank or organisation == '000000' or number in _NO_NUMBERS:
+        return ''
+    return wwn
 
 
 # Words in place of a serial number.

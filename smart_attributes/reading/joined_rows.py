@@ -215,7 +215,7 @@ class _Page:
         self.lines: list[str] = ['']
         # rows that cannot be read, and fragments of rows
         self.unread: list[str] = []
-        # rows of attributes that do not belong to the table of attributes
+        # rows of attributes outside of the table of attributes; only the first row of each group
         self.rows_outside: list[str] = []
         # None for a line that is neither a row nor a heading and has no known label
         self._last_kind: Kind | None = None
@@ -240,13 +240,10 @@ class _Page:
         self.close_line()
         self.lines.append(line)
         self._last_kind = kind
-        if kind is _CLEAR_ROW and not self._may_attributes_follow:
-            self.rows_outside.append(line)
         if table:
             self._enter(table)
         elif kind is _CLEAR_ROW:
-            # Without the heading of the table, its first clear row begins it.
-            self._enter(_ATTRIBUTES)
+            self._enter_at_row(line)
         elif not kind:
             self._leave_table(line)
 
@@ -261,6 +258,15 @@ class _Page:
         """Make this the table whose rows may follow."""
         self._table = table
         self._may_attributes_follow = table is _ATTRIBUTES
+
+    def _enter_at_row(self, row: str) -> None:
+        """Enter the table of attributes at one of its rows, as its heading does.
+
+        If rows of attributes may not follow here, note the row as one outside of the table.
+        """
+        if not self._may_attributes_follow:
+            self.rows_outside.append(row)
+        self._enter(_ATTRIBUTES)
 
     def _leave_table(self, line: str) -> None:
         """End the table at a line that is not a row; a fragment of a row does not end it, but is
@@ -358,18 +364,19 @@ def is_shifted(ids: Sequence[int]) -> bool:
     1, 248, 12, 197, 9: 248 took the place of 9
     """
     # the IDs that are lower than those of the rows above them
-    late = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
+    late_ids = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
-    # The IDs of four rows, one below the other. The second is examined: it may be too high for its
-    # place.
+    # Each ID at the top, with the ID above it and the two IDs below it.
     for above, examined, below, after in zip(
-        bounded[:_TOP], bounded[1:], bounded[2:], bounded[3:]
+        bounded, ids[:_TOP], bounded[2:], bounded[3:]
     ):
-        # 1, 9, 5, 197: the examined 9 belongs below the 5.
-        if above < below < examined < after:
+        # Without the examined ID, the IDs above and below it are in order: 1, 5 or 1, 12.
+        is_too_high = above < below < examined
+        # 1, 9, 5, 197: the examined 9 belongs between the 5 and the 197.
+        if is_too_high and examined < after:
             return True
         # 1, 248, 12, and 9 further below: the 9 belongs in the place of the examined 248.
-        if any(above < row < below < examined for row in late):
+        if is_too_high and any(above < late < below for late in late_ids):
             return True
     return False
 

@@ -402,23 +402,22 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     nvme = objects_of(data, 'nvme_self_test_log', 'table')
     scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20)]
     tests = []
+    # rows, and the keys that the protocol uses
     for rows, kind, result, hours in (
         (ata, 'type', 'status', 'lifetime_hours'),
         (nvme, 'self_test_code', 'self_test_result', 'power_on_hours'),
         (filter(None, scsi), 'code', 'result', 'power_on_time.hours'),
     ):
-        tests += [_self_test(row, kind, result, hours) for row in rows]
+        for row in rows:
+            words = text_of(row, result, 'string')
+            passed = content.self_test_passed(words)
+            tests.append(
+                SelfTest(
+                    text_of(row, kind, 'string'), words, passed, integer_at(row, hours)
+                )
+            )
     status = object_of(data, 'ata_smart_data', 'self_test', 'status')
     return tuple(tests) or content.last_self_test(byte_of(status, 'value'))
-
-
-def _self_test(row: Json, kind: str, result: str, hours: str) -> SelfTest:
-    """Return one entry of a self-test log. kind, result, hours: the keys used by the protocol."""
-    status = text_of(row, result, 'string')
-    passed = content.self_test_passed(status)
-    return SelfTest(
-        text_of(row, kind, 'string'), status, passed, integer_at(row, hours)
-    )
 
 
 def _nvme(data: Json) -> dict[str, int]:

@@ -42,19 +42,19 @@ def named(texts: Sequence[str]) -> DeviceList:
 
 
 def find(
-    named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float
+    requested: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float
 ) -> DeviceList:
-    """Return the devices in *named*, each once and under a unique name; if *is_scan* is true or
-    *named* is empty, also the devices that a scan finds.
+    """Return the devices in *requested*, each once and under a unique name; if *is_scan* is true or
+    *requested* is empty, also the devices that a scan finds.
 
     Raises SmartError if the scan fails.
     """
-    if named.devices and not is_scan:
-        return named._replace(devices=tuple(addresses.named(named.devices)))
+    if requested.devices and not is_scan:
+        return requested._replace(devices=tuple(addresses.named(requested.devices)))
     scan = _scan(how, runner, deadline)
     return scan._replace(
-        devices=tuple(addresses.named([*named.devices, *scan.devices])),
-        notes=(*named.notes, *scan.notes),
+        devices=tuple(addresses.named([*requested.devices, *scan.devices])),
+        notes=(*requested.notes, *scan.notes),
     )
 
 

@@ -25,6 +25,8 @@ _BASE64 = re.compile(
 _SIGNS = ('smartctl', 'SMART', 'ATTRIBUTE_NAME')
 # "=3D" is an equals sign of quoted-printable.
 _QUOTED_PRINTABLE = re.compile(r'=(?:3D|20|09|C2=A0|E2=80)')
+# the maximum number of ends of lines, because an empty line may follow each line
+_MOST_ENDS = 2 * MOST_LINES
 _ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 
@@ -43,14 +45,15 @@ def _decoded(text: str) -> str:
 
 
 def _without_escapes(text: str) -> str:
-    """Return the text in a JSON string.
+    r"""Return the text in a JSON string; a text that is not one is returned unchanged.
 
-    A text counts as a JSON string if most of its ends of lines are escaped. Another text, or one
-    with more lines than any report, is returned unchanged.
+    A text is a JSON string if most of its ends of lines are escaped: "smartctl 7.3\n\n=== START".
+    A string with more lines than any report is returned unchanged, too.
     """
     escaped_ends = text.count('\\n')
-    is_string = escaped_ends > text.count('\n')
-    if not is_string or escaped_ends >= 2 * MOST_LINES:
+    if escaped_ends <= text.count('\n'):
+        return text
+    if escaped_ends >= _MOST_ENDS:
         return text
     text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
     # The string ends at '",' or '"}', so the line ends there, too. Quotes within the string are not
@@ -110,7 +113,7 @@ def _without_markup(text: str) -> str:
         text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
     for pattern, replacement in _BREAKS:
         text = re.sub(pattern, replacement, text)
-    if text.count('\n') > 2 * MOST_LINES:  # an empty line may follow each line
+    if text.count('\n') > _MOST_ENDS:
         raise NotAReport(
             f'is not a smartctl report: it has more than {MOST_LINES} lines'
         )
@@ -152,10 +155,6 @@ _LONG_DASH = re.compile(
 )
 
 
-def _plain_characters(text: str) -> str:
-    return _LONG_DASH.sub('--', text).translate(_CHARACTERS)
-
-
 # --- marks before and behind the lines ----------------------------------------------------
 
 _ANCHORS = (
@@ -171,6 +170,9 @@ _ANCHORED_ROW = re.compile(
     r'^(.{0,80}?)(?:\b\d{1,3} +[A-Z][\w/-]+ +(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]) )'
 )
 _LARGEST_STEP = 3  # between the numbers of two lines; those between them may be lost
+# The quote signs before a line, such as "> > " or "| ". A "|" counts only if a blank or the end of
+# the line follows, because smartctl's own "||||||_ K auto-keep" is not quoted. It may also be the
+# left border of a table.
 _QUOTES = re.compile(r'^[ ]*(?:>[> ]*|\|(?=[ ]|$))+')
 
 
@@ -247,29 +249,33 @@ def _pattern_of(mark: str) -> re.Pattern[str]:
 
 
 def _unframed(line: str) -> str:
-    """Return a line without quote signs before it, and without the frame of a table:
+    """Return a line without quote signs before it, and without the frame of a table.
+
+    "> 9 Power_On_Hours 0x0032" -> "9 Power_On_Hours 0x0032"
     "> | 9 | Power_On_Hours | 0x0032 |" -> "9 Power_On_Hours 0x0032"
+    "> |----|----------------|", a rule between two rows -> ""
     """
-    quotes = _QUOTES.match(line)
-    mark = quotes[0] if quotes else ''
-    bare = line[len(mark) :].rstrip(' |\\')
-    # smartctl's own lines have at most three " | " and five ";"
-    has_columns = bare.count(' | ') > 3 or bare.count(';') > 5
-    is_framed = '|' in mark or has_columns
-    if not is_framed:
-        return bare.strip(' `')
-    is_rule = not bare.strip('-+|:=. ')  # "|----+------|", between two rows
+    is_rule = '|' in line and not line.strip('> -+|:=.')
     if is_rule:
         return ''
-    words = re.sub('[|;]', ' ', bare).split()
-    return ' '.join(words).strip(' `')
+    unquoted = _QUOTES.sub('', line)
+    quote_signs = line.removesuffix(unquoted)
+    content = unquoted.rstrip(' |\\')
+    # smartctl's own lines have at most three " | " and five ";"
+    has_columns = content.count(' | ') > 3 or content.count(';') > 5
+    is_of_table = '|' in quote_signs or has_columns
+    if not is_of_table:
+        return content.strip(' `')
+    cells = re.sub('[|;]', ' ', content).split()
+    return ' '.join(cells).strip(' `')
 
 
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a pasted text, as smartctl printed them or as they were wrapped; blanks at
     their ends are removed.
     """
-    plain = _plain_characters(_without_markup(_decoded(text)))
+    bare = _without_markup(_decoded(text))
+    plain = _LONG_DASH.sub('--', bare).translate(_CHARACTERS)
     lines = _without_marks(_unbroken(plain.split('\n')))
     return _single_spaced(list(map(_unframed, lines)))
 

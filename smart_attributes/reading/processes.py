@@ -75,7 +75,9 @@ class _Process:
         return self.status is not None
 
     def signal(self, number: int) -> bool:
-        """Send a signal to the process group; return False if this is not permitted."""
+        """Send a signal to the process group; return False if this is not permitted, otherwise
+        True, even if the process has ended.
+        """
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
@@ -195,17 +197,20 @@ class Runner:
         """Run *commands*, at most PARALLEL at once, and yield an Answer for each distinct command
         when it ends.
 
+        A process that start() or an earlier call has left goes on if *commands* has its command;
+        otherwise it is ended, without an Answer.
+
         drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all
         commands together.
         """
         waiting = list(dict.fromkeys(commands))  # not started yet
-        # Of the processes that an earlier call has left, end those that nobody wants any more;
-        # _settle() collects them.
         for process in list(self._active):
             if process.command in waiting:
                 waiting.remove(process.command)  # it is running already
             else:
-                self._end(process)
+                self._end(process)  # removes it from _active
+        # _fill() takes commands from *waiting* and adds their processes to _active; _settle()
+        # removes the processes that have an answer.
         while waiting or self._active:
             if time.monotonic() < deadline:
                 answers = self._fill(waiting, drive_timeout)
@@ -214,7 +219,11 @@ class Runner:
                     self._too_late(command, drive_timeout) for command in waiting
                 ]
                 waiting.clear()
-            self._listen(0 if answers else self._longest_wait(deadline))
+            seconds = 0 if answers else self._longest_wait(deadline)
+            # Read the output that is there after this wait. Do not wait for further output: while
+            # many drives answer, more output keeps arriving.
+            for descriptor, _ in self._poll.poll(seconds * 1000):
+                self._read(descriptor)
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
@@ -244,7 +253,7 @@ class Runner:
             self._locks = Waiting(state_dir)
 
     @property
-    def forgetful(self) -> str:
+    def why_forgetful(self) -> str:
         """Return why processes of earlier checks cannot be detected, or '' if they can."""
         return self._locks.why_not if self._locks else ''
 
@@ -262,7 +271,7 @@ class Runner:
                 self._readers[command] = lock_or_user
                 self._waiting_since.setdefault(command, time.monotonic())
             return False
-        process = _spawn(command, lock=lock_or_user)
+        process = _spawn(command, lock_or_user)
         self._readers.pop(command, None)
         since = self._waiting_since.pop(command, process.started)
         process.waited = process.started - since
@@ -331,21 +340,12 @@ class Runner:
         beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
         return max(0.0, min(beat, deadline - time.monotonic()))
 
-    def _listen(self, seconds: float) -> None:
-        """Wait at most *seconds* for output, then read the output of the processes that have
-        printed by then.
-
-        Do not wait for further output: while many drives answer, more output keeps arriving.
-        """
-        for descriptor, _ in self._poll.poll(seconds * 1000):
-            self._read(descriptor)
-
     def _read(self, descriptor: int) -> None:
         """Read the available output and keep at most LARGEST_FILE bytes: endless output must not
         block the check.
         """
         process = self._by_descriptor[descriptor]
-        stream = process.streams[descriptor]
+        output = process.output[process.streams[descriptor]]
         for _ in range(LARGEST_FILE // _CHUNK):
             try:
                 chunk = os.read(descriptor, _CHUNK)
@@ -354,8 +354,8 @@ class Runner:
             if not chunk:
                 self._shut(process, descriptor)
                 return
-            if len(process.output[stream]) < LARGEST_FILE:
-                process.output[stream].extend(chunk)
+            if len(output) < LARGEST_FILE:
+                output.extend(chunk)
 
     def _shut(self, process: _Process, descriptor: int) -> None:
         """Close a pipe of a process, and record the time, because the process may be ending."""
@@ -411,27 +411,29 @@ class Runner:
         those that ignore SIGTERM.
         """
         for process in list(self._dying):
-            if _kill_if_late(process):
+            may_still_end = _kill_if_late(process)
+            if not may_still_end:
                 self._dying.remove(process)
 
 
 def _kill_if_late(process: _Process) -> bool:
-    """Kill a process that ignores SIGTERM; return whether nothing more can be done: it has ended,
-    survives SIGKILL, because the kernel blocks it, or may not be killed.
+    """Kill a process that ignores SIGTERM; return whether it may still end.
+
+    False: it has ended, it survives SIGKILL, because the kernel blocks it, or it must not be
+    killed.
 
     sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end
     only sudo, so the TIMEOUT of its rule would no longer end a smartctl that ignores signals.
     """
     if process.reap():
-        return True
+        return False
     since_sigterm = time.monotonic() - process.ending_since
     if since_sigterm <= GRACE:
-        return False
-    if since_sigterm > 2 * GRACE or is_behind_sudo(process.command):
         return True
-    # A process that may be killed is forgotten later, when it has ended.
-    may_be_killed = process.signal(SIGKILL)
-    return not may_be_killed
+    survives_sigkill = since_sigterm > 2 * GRACE
+    if survives_sigkill or is_behind_sudo(process.command):
+        return False
+    return process.signal(SIGKILL)
 
 
 def _answer(process: _Process, outcome: str, reason: str) -> Answer:

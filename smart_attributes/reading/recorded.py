@@ -82,7 +82,7 @@ def _folder_and_ending(path: str) -> tuple[str, str]:
 
 def _looks_like_report(path: str) -> bool:
     """Return whether a file looks like a report, by its name or its first bytes; such a file is
-    never skipped.
+    never skipped. An empty file looks like a report.
     """
     if 'smart' in os.path.basename(path).lower():
         return True
@@ -92,9 +92,9 @@ def _looks_like_report(path: str) -> bool:
         return False
     if any(sign in head for sign in _SIGNS):
         return True
-    begin = head.strip()
-    is_cut = b'smartctl'.startswith(begin)  # within its first word; also an empty file
-    return is_cut or begin.startswith(b'smartctl')
+    # These are fewer than eight bytes if the file is empty or cut within its first word: b'smart'.
+    begin = head.strip()[:8]
+    return b'smartctl'.startswith(begin)
 
 
 def _is_ticket(path: str) -> bool:
@@ -154,8 +154,13 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _content(path: str) -> bytes:
-    """Return the bytes of a file. Raises DriveError: NotAReport if it cannot be a report."""
+    """Return the bytes of a file, or those of the standard input; of these, at most one more than
+    a report may have.
+
+    Raises DriveError: NotAReport if the file cannot be a report.
+    """
     if path == STANDARD_INPUT:
+        # One byte too much makes as_text() refuse a standard input that is too large.
         return sys.stdin.buffer.read(LARGEST_FILE + 1)
     try:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)

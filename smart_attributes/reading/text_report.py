@@ -290,9 +290,11 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    labels = '\n'.join(lines.fields)  # with the lines that have no value
+    # "... (5 entries not shown)" is a line without a value, so all of it is a label.
+    labels = '\n'.join(lines.fields.keys())
     hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
-    return len(lines.pending) + (int(hidden[1]) if hidden else 0)
+    hidden_count = int(hidden[1]) if hidden else 0
+    return len(lines.pending) + hidden_count
 
 
 def _error_count(fields: Fields) -> int | None:
@@ -319,11 +321,13 @@ def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
     # an entry is a head with its registers below it
     for head, registers in zip(lines.errors, lines.errors[1:]):
         if head.re is pysmart.ERROR and registers.re is pysmart.REGISTERS:
-            number = int(head['number'])
-            hours = int(head['hours'])
             words = registers['words'] or ''
             register = int(registers['error'], 16)
-            entries.append(content.error_entry(number, hours, words, register))
+            entries.append(
+                content.error_entry(
+                    int(head['number']), int(head['hours']), words, register
+                )
+            )
     return content.newest_first(entries)
 
 
@@ -423,13 +427,15 @@ def _scsi(lines: Lines) -> dict[str, float]:
         values[key] = content.first_number(
             leading(value_of(fields, label)) for label in labels
         )
-    hours = re.match(r'(?:minutes\s+)?(\d{1,9})', value_of(lines.last, POWER_ON))
-    age = float('inf')  # in minutes
-    if hours:
-        values['power_on_hours'] = int(hours[1])
-        age = 60 * int(hours[1]) + 59
+    full_hours = re.match(r'(?:minutes\s+)?(\d{1,9})', value_of(lines.last, POWER_ON))
+    # The drive has been on for at most so many minutes. Only full hours are printed, so up to 59
+    # minutes are added.
+    highest_age = float('inf')
+    if full_hours:
+        values['power_on_hours'] = int(full_hours[1])
+        highest_age = 60 * int(full_hours[1]) + 59
     if 'background scan results log' in fields or lines.background:
-        values.update(_background(lines, age))
+        values.update(_background(lines, highest_age))
     # The rows are read here. pySMART would keep only three of the seven columns, and replace a
     # total of 0 by a sum of other columns.
     for command in ('read', 'write', 'verify'):
@@ -445,7 +451,10 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
-    """Return the status and the counts of the background scan. age: power-on time in minutes."""
+    """Return the status and the counts of the background scan.
+
+    age: see background_scan.counts().
+    """
     results = [
         Result(
             int(row['block'], 16),
@@ -508,28 +517,29 @@ def of_text(
     lines: Lines,
     report: Report,
     arguments: Set[str],
-    unread: Sequence[str],
+    unread_rows: Sequence[str],
 ) -> tuple[Coded, ...]:
     """Return up to two sentences: on rows and parts of tables that cannot be read, and on requested
     data that is missing; () if the report is whole.
 
-    arguments: of smartctl, as returned by likely_arguments(). unread: rows that cannot be read.
+    arguments: of smartctl, as returned by likely_arguments().
     """
-    # what missing() looks for: labels, lines without a value, and marks such as NO_ERROR_LOG
-    present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
+    # From these, missing() knows why a part is absent: labels, lines without a value, and marks
+    # such as NO_ERROR_LOG.
+    evidence = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
     has_message = report.messages or report.smart_status_text
     if ALL & arguments and not has_message:
-        present.add(IS_ALL)
-    # cut: parts of which the text has the heading
-    lost, cut = missing(report, arguments, present)
+        evidence.add(IS_ALL)
+    # The text has the headings of the cut parts.
+    missing_parts, cut_parts = missing(report, arguments, evidence)
     if _lacks_self_test(text):
-        lost.append('some of the self-test log')
-    last = _missing_end(text, report.identity.protocol, arguments)
-    if last:
-        lost.append(f'its end: {last}')
-    rows = [f'"{clean(line, _LINE)}"' for line in unread]
-    unread_parts = [*rows, *_lost_rows(text, lines, report), *cut]
-    return sentences(unread=unread_parts, damaged=(), lost=lost)
+        missing_parts.append('some of the self-test log')
+    end = _missing_end(text, report.identity.protocol, arguments)
+    if end:
+        missing_parts.append(f'its end: {end}')
+    quoted_rows = [f'"{clean(row, _LINE)}"' for row in unread_rows]
+    unread_parts = [*quoted_rows, *_lost_rows(text, lines, report), *cut_parts]
+    return sentences(unread=unread_parts, damaged=(), lost=missing_parts)
 
 
 def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:

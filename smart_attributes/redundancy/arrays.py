@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..constants import MOST_MEMBERS
 from ..model import Group, Member
@@ -19,7 +19,6 @@ from ..reading.system import names_in, text_of
 from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
-from .doubts import UNREAD
 from .survival import is_redundant
 
 # Levels that need a device in each slot. raid1 works with empty slots: QNAP builds 32 slots for 4
@@ -48,22 +47,20 @@ ACTIVITIES = {
     'repair': 'repair',
 }
 # The flags in the state of a member; any other flag makes its state unknown.
-_FLAGS = frozenset(
-    (
-        '',
-        'faulty',
-        'in_sync',
-        'write_mostly',
-        'blocked',
-        'spare',
-        'write_error',
-        'want_replacement',
-        'replacement',
-        'journal',
-        'external_bbl',
-        'failfast',
-    )
-)
+_FLAGS = {
+    '',
+    'faulty',
+    'in_sync',
+    'write_mostly',
+    'blocked',
+    'spare',
+    'write_error',
+    'want_replacement',
+    'replacement',
+    'journal',
+    'external_bbl',
+    'failfast',
+}
 _WORD = 40
 
 
@@ -113,11 +110,11 @@ def _place(member: Member) -> float:
     return float('inf') if member.slot is None else member.slot
 
 
-def _reader_of(folder: str) -> Callable[[str], str]:
+def _reader_of(folder: str) -> doubts.ReadFile:
     """Return a function that returns the content of a file of a folder; UNREAD if it cannot be
     read.
     """
-    return lambda file: text_of(f'{folder}/{file}', unread=UNREAD)
+    return lambda file: text_of(f'{folder}/{file}', unread=doubts.UNREAD)
 
 
 def md_members(array: str, devices: Devices) -> list[str]:
@@ -207,8 +204,9 @@ def with_removed(
     """Return an array, completed with removed devices that still have the array's UUID, as missing
     members; unchanged if its UUID is not known.
 
-    Each removed device takes the place of a missing member without a name. If there are fewer such
-    members, the further devices are added nevertheless. notes: udev's, by device.
+    Each removed device replaces a missing member without a name. With 1 removed device and 2 such
+    members, the second one stays. With 2 removed devices and 1 such member, the array gets both
+    devices, and has one more member. notes: udev's, by device.
     """
     uuid = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
     if not uuid:
@@ -222,11 +220,13 @@ def with_removed(
         member = devices.member(name, 'missing')
         if is_of_md and has_uuid and disks_of_members.isdisjoint(member.on):
             removed.append(member)
-    nameless = [member for member in group.members if not member.name]
-    still_nameless = nameless[len(removed) :]
-    kept = [
-        member for member in group.members if member.name or member in still_nameless
-    ]
+    kept = []
+    replaced = 0
+    for member in group.members:
+        if member.name or replaced == len(removed):
+            kept.append(member)
+        else:
+            replaced += 1
     return group._replace(members=(*kept, *removed))
 
 
@@ -328,7 +328,7 @@ def _profiles(folder: str) -> set[str]:
     """
     is_mixed = os.path.isdir(f'{folder}/allocation/mixed')
     kinds = ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system')
-    used: set[str] = set()
+    used = set()
     for kind in kinds:
         space = f'{folder}/allocation/{kind}'
         # Each folder is a profile, and the files are facts about the space. A profile that this

@@ -19,6 +19,7 @@ from .controller_output import DATA, Fields, add, meaning
 from .controller_slots import ToolDrive, slot
 from .survival import Stack, doubt
 
+Rows = Sequence[Fields]  # about objects in the outputs of a tool
 _LEVELS: Mapping[str, Json] = DATA['levels']
 # while these run, a volume has less redundancy than its level promises
 _UNREADY = ('resync', 'reshape')
@@ -52,8 +53,8 @@ class Volume(NamedTuple):
     tool: Json
     fields: Fields
     # number of the span -> its members; '' if the tool shows no spans
-    spans: Mapping[str, Sequence[Fields]]
-    spares: Sequence[Fields]
+    spans: Mapping[str, Rows]
+    spares: Rows
     doubts: tuple[str, ...] = ()  # in addition to those in "fields"
 
     @property
@@ -67,7 +68,7 @@ class Volume(NamedTuple):
         return meaning(self.tool['state_is'], self.fields.get('state', ''))
 
 
-def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
+def volumes(rows: Rows, tool: Json) -> tuple[Volume, ...]:
     """Return the volumes in the rows of all outputs of a tool."""
     # controller and number of a volume -> the facts about it from all rows
     by_number: dict[tuple[str, str], Fields] = {}
@@ -80,9 +81,7 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
     return tuple(_volume(fields, rows, drives, tool) for fields in by_number.values())
 
 
-def tool_drives(
-    rows: Sequence[Fields], tool: Json, is_complete: bool
-) -> list[ToolDrive]:
+def tool_drives(rows: Rows, tool: Json, is_complete: bool) -> list[ToolDrive]:
     """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
 
     is_complete: no output is missing, so there is no controller without rows.
@@ -99,39 +98,42 @@ def tool_drives(
     return [*drives.values()]
 
 
-def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
-    """Return the drives in the rows.
+def _drives(rows: Rows, tool: Json) -> list[Fields]:
+    """Return the uses of the drives in the rows, each with all facts about its drive.
 
-    A drive occurs once for each array that its rows name, and once if some name no array. Each
-    time, it has the facts about the drive from all of its rows, and the facts about this use.
+    A use is a drive in an array, or a drive in a row without an array. If the rows of a drive name
+    array 0, array 1, array 0 and no array, it has three uses.
     """
     # "aside": the device is not a drive, but an enclosure, for example
     of_drives = [
         row for row in rows if row['kind'] in ('part', 'drive') and 'aside' not in row
     ]
     numbered = list(zip(of_drives, _drive_numbers(of_drives)))
-    # number of a drive -> the facts about it from all rows
-    facts_of: dict[int, Fields] = {}
+    facts = _facts(numbered, tool)
+    # number of a drive, and its array (None: the row names none) -> this use
+    uses: dict[object, Fields] = {}
     for row, number in numbered:
-        row_facts = {key: row[key] for key in row if key not in ('kind', *_OF_USE)}
-        add(facts_of.setdefault(number, {}), row_facts)
-    # array (None: the row names none) and number of a drive -> the drive in this array
-    drives: dict[object, Fields] = {}
-    for row, number in numbered:
-        use = (row.get('where'), number)
-        if use not in drives:
-            facts = facts_of[number]
-            drives[use] = {
-                **facts,
-                'is': _state(facts, tool),
-                'key': _key(facts, tool),
-            }
-        add(drives[use], {key: row.get(key) for key in _OF_USE})
-    return [*drives.values()]
+        use = uses.setdefault((number, row.get('where')), facts[number].copy())
+        add(use, {key: row.get(key) for key in _OF_USE})
+    return [*uses.values()]
 
 
-def _drive_numbers(rows: Sequence[Fields]) -> list[int]:
-    """Return for each row the number of its drive: the index of the first row about this drive.
+def _facts(numbered: Sequence[tuple[Fields, int]], tool: Json) -> dict[int, Fields]:
+    """Return the facts about each drive from all of its rows, with its state and its key, by its
+    number. numbered: the rows, each with the number of its drive.
+    """
+    by_number: dict[int, Fields] = {}
+    for row, number in numbered:
+        of_drive = {key: row[key] for key in row if key not in ('kind', *_OF_USE)}
+        add(by_number.setdefault(number, {}), of_drive)
+    for facts in by_number.values():
+        facts['is'] = _state(facts, tool)
+        facts['key'] = _key(facts, tool)
+    return by_number
+
+
+def _drive_numbers(rows: Rows) -> Iterator[int]:
+    """Yield for each row the number of its drive: the index of the first row about this drive.
 
     Rows about the same drive have the same controller, and the same place or serial number. A row
     with neither place nor serial number is about the same drive only as an equal row. If a row has
@@ -140,7 +142,6 @@ def _drive_numbers(rows: Sequence[Fields]) -> list[int]:
     """
     # such as ("0", "place", "32:9") -> the number of this drive
     by_identity: dict[object, int] = {}
-    numbers = []
     for index, row in enumerate(rows):
         identities: list[object] = [
             (row.get('controller'), key, row[key])
@@ -154,8 +155,7 @@ def _drive_numbers(rows: Sequence[Fields]) -> list[int]:
         number = next(earlier, index)
         for identity in identities:
             by_identity[identity] = number
-        numbers.append(number)
-    return numbers
+        yield number
 
 
 def _name(drive: Fields) -> str:
@@ -183,7 +183,7 @@ def _state(drive: Fields, tool: Json) -> str:
     return _STATE_OF_SPARE.get(state, state)
 
 
-def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
+def _add_troubles(fields: Fields, rows: Rows, tool: Json) -> None:
     """Add to a volume's fields the troubles that the rows about its array and its controller
     report. rows: of this controller; a "section" is a part of its report, such as its status.
     """
@@ -197,11 +197,9 @@ def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
             add(fields, {key: row[key] for key in keys if key in row})
 
 
-def _volume(
-    fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json
-) -> Volume:
-    """Return a volume with the drives of its array, and the spares for this array or for all; with
-    no drives if its array is unknown.
+def _volume(fields: Fields, rows: Rows, drives: Rows, tool: Json) -> Volume:
+    """Return a volume with the drives of its array, and the spares for this array or for all
+    arrays. If its array is unknown, it has only the spares for all arrays.
 
     fields: the facts from its rows; the troubles of its array and controller are added to them.
     rows, drives: all of the tool; for the fields of a drive, see Volume.
@@ -209,22 +207,23 @@ def _volume(
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
-    # places of drives that a spare has replaced; such a drive counts as a spare
+    # places of drives that a spare has replaced
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     in_arrays = {drive['key'] for drive in drives if 'where' in drive}
     spans: dict[str, list[Fields]] = {}
     spares = []
     for drive in drives:
-        is_failed_spare = drive['is'] == ''
-        if is_failed_spare or drive.get('controller') != controller:
+        # The state '' is that of a failed spare.
+        if drive['is'] == '' or drive.get('controller') != controller:
             continue
-        is_in_array = 'where' in drive and drive['where'] == fields.get('where')
-        if drive['is'] == 'spare' or drive.get('place') in replaced:
-            # a spare of which no row names an array is for all arrays
-            if is_in_array or drive['key'] not in in_arrays:
-                spares.append(drive)
-        elif is_in_array:
+        is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
+        is_of_array = 'where' in drive and drive['where'] == fields.get('where')
+        is_of_no_array = drive['key'] not in in_arrays
+        if is_of_array and not is_spare:
             spans.setdefault(drive.get('span', ''), []).append(drive)
+        # A spare of no array is for all arrays.
+        if is_spare and (is_of_array or is_of_no_array):
+            spares.append(drive)
     return Volume(tool, fields, spans, spares)
 
 
@@ -338,11 +337,13 @@ def _member(drive: Fields, slot: int | None) -> Member:
 
 
 def _drives_in_span(volume: Volume, span: str) -> int:
-    """Return how many drives a listed span has, at least; fewer than the tool lists if it lists too
-    many.
+    """Return how many drives a listed span should have. The tool may list fewer or more.
 
-    Of RAID 50 with 2 spans of 4 drives, a tool reports "total" 8, or "count" 4 and "depth" 2. If it
-    lists both spans, each has 4 drives; a tool that shows no spans lists all 8 drives in one span.
+    - A tool reports "total" 8 for RAID 50 with 2 spans of 4 drives: 4 if it lists both spans; 8 if
+      it shows no spans, because it then lists all drives in one
+    - It reports "count" 4 and "depth" 2 for the same volume: 4 or 8, as above
+    - It reports neither, and 3 drives of a degraded RAID 10: 4, because RAID 10 has an even number
+    - It reports neither, and the volume is not degraded: as many as it lists
     """
     fields = volume.fields
     listed = len(volume.spans[span])
@@ -351,11 +352,13 @@ def _drives_in_span(volume: Volume, span: str) -> int:
         return int(fields['total']) // spans
     if 'count' in fields:
         count = int(fields['count'])
+        # A single listed span has the drives of all spans.
         return count * int(fields.get('depth', 1)) if spans == 1 else count
-    if volume.state != 'degraded':
-        return listed
-    # up to the next multiple: 4 for 3 drives of RAID 10
-    return listed + int(-listed % _entry(volume).get('multiple', 1))
+    if volume.state == 'degraded':
+        # The level needs a multiple of this number of drives.
+        multiple = _entry(volume).get('multiple', 1)
+        return listed + int(-listed % multiple)
+    return listed
 
 
 def _level(volume: Volume, span: str) -> str:
@@ -363,7 +366,9 @@ def _level(volume: Volume, span: str) -> str:
     the drives.
     """
     drives = _drives_in_span(volume, span)
-    if drives < len(volume.spans[span]):
+    # The span should have fewer drives than the tool lists, so the report contradicts itself.
+    lists_too_many = len(volume.spans[span]) > drives
+    if lists_too_many:
         return ''
     entry = _entry(volume)
     if 'beyond' in entry and drives > entry['most']:
@@ -435,7 +440,6 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     printed_state = clean(fields.get('state', 'none'))
     level = clean(fields.get('level', 'none'))
     task = clean(fields.get('activity', 'none'))
-    drive_states = {drive['is'] for drive in volume.drives}
     activity = _activity(volume)
     if activity in _UNREADY:
         yield f'a running {activity}, so this volume is not redundant yet'
@@ -446,19 +450,26 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     has_known_levels = all(_level(volume, span) for span in volume.spans)
     if not has_known_levels or not _has_all_spans(volume):
         yield f'the level {level} with {len(volume.drives)} drives'
+    drive_states = {drive['is'] for drive in volume.drives}
     if not drive_states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
-    are_all_listed = all(
+    if _contradicts_drives(volume):
+        yield f'the volume as {printed_state}, which contradicts the states of its drives'
+
+
+def _contradicts_drives(volume: Volume) -> bool:
+    """Return whether the state of a volume contradicts its drives: it is whole, but a drive is not
+    in sync or not listed, or there is trouble; or it is not whole, but all drives are in sync.
+    """
+    are_in_sync = {drive['is'] for drive in volume.drives} == {'in_sync'}
+    has_all_drives = are_in_sync and all(
         _drives_in_span(volume, span) == len(drives)
         for span, drives in volume.spans.items()
     )
-    has_all_drives = drive_states == {'in_sync'} and are_all_listed
-    is_whole = volume.state == 'whole'
-    is_wrongly_whole = is_whole and (not has_all_drives or 'trouble' in fields)
-    # the volume is degraded or failed, but has not lost a drive
-    is_wrongly_incomplete = not is_whole and has_all_drives
-    if is_wrongly_whole or is_wrongly_incomplete:
-        yield f'the volume as {printed_state}, which contradicts the states of its drives'
+    if volume.state == 'whole':
+        return not has_all_drives or 'trouble' in volume.fields
+    # The state is "degraded", "failed" or unknown.
+    return has_all_drives
 
 
 def _has_all_spans(volume: Volume) -> bool:
@@ -474,4 +485,4 @@ def _has_all_spans(volume: Volume) -> bool:
     if '' in volume.spans:
         return False
     # "depth" is the number of spans
-    return 'depth' not in volume.fields or int(volume.fields['depth']) == listed
+    return int(volume.fields.get('depth', listed)) == listed

@@ -8,7 +8,7 @@ and read-only commands. controllers.json has these commands.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import MOST_CONTROLLERS
 from ..errors import Coded
@@ -104,27 +104,31 @@ def _on_disks(
 ) -> Group:
     """Return the group of a volume, on the disks of its drives.
 
-    Member.on holds the key of a drive. The disks of the drive replace it, and its name and slot
-    become the name of the member. If the drive is not one of this run, only its slot becomes the
-    name. A span, which is a group, and an unlisted drive, which has no key, stay as they are.
-    slots: by key. drives: those of this run, by key.
+    At first, Member.on has the key of a drive, if any. The members become:
+    - a drive of this run: on its disks, with the name "bus_0_megaraid_2, slot 32:9"
+    - another drive that the tool lists: with the name "slot 32:9", still on its key
+    - a drive without a known slot, or that the tool does not list: unchanged
+    - a span, which is a group: unchanged
+
+    slots: of the listed drives, by key. drives: those of this run, by key.
     """
     members = []
     for member in group.members:
-        key = ''.join(member.on)  # one at most
+        key = next(iter(member.on), '')
         bay = slots[key].bay if key in slots else ''
         if key in drives:
             name = called(drives[key].verdict.device.name, bay)
             on = drives[key].place.disks or member.on
+            members.append(member._replace(name=clean(name), on=on))
+        elif bay:
+            members.append(member._replace(name=clean(bay)))
         else:
-            name = bay
-            on = member.on
-        members.append(member._replace(name=clean(name) or member.name, on=on))
+            members.append(member)
     return group._replace(members=tuple(members))
 
 
 def _placed(
-    volumes: Sequence[Volume], drive_disks: Collection[str], system: System
+    volumes: Sequence[Volume], drive_disks: set[str], system: System
 ) -> Iterator[Group]:
     """Yield the groups of the volumes. The id of a volume that the kernel has as a disk is the name
     of this disk, "sda", so that the groups that use the disk are built on the volume.
@@ -139,7 +143,8 @@ def _placed(
         # a name that a tool prints twice is not certain
         if is_disk and devices.count(device) == 1 and device not in drive_disks:
             whole = whole._replace(id=device)
-        yield from (whole, *spans)
+        yield whole
+        yield from spans
 
 
 def _left(group: Group, in_volumes: set[str], reasons: Mapping[str, str]) -> Group:
@@ -229,9 +234,9 @@ def _notes(families: Mapping[str, Family]) -> Iterator[Coded]:
 def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     """Return the rows from all outputs of a tool, and why some are missing, or ''.
 
-    After a failure, no further command is run. The "more" commands only add facts about drives, so
-    nothing counts as missing if one fails. No command for a further controller is skipped then,
-    because only tools that report all controllers at once have "more" commands.
+    After one of its "commands" fails, no further command is run. Its "more" commands only add facts
+    about drives: after one fails, the others for this controller are skipped, and no rows count as
+    missing.
     """
     numbers, why_no_numbers = _numbers(tool)
     if why_no_numbers:
@@ -242,10 +247,10 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             words = [word.format(number) for word in command]
             text, why = linux.output((tool['program'], *words), FOLDERS, TIME_LIMIT)
             printed += rows(text, tool, number)
+            if why and command in tool['commands']:
+                return printed, why
             if why:
-                is_needed = command in tool['commands']
-                reason = why if is_needed else ''
-                return printed, reason
+                break
     return printed, ''
 
 

@@ -225,7 +225,7 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the kernel names of a drive's disks, also of its other namespaces and actuators.
 
     If a name is that of a further path to a disk, the name of the first path is added, because
-    groups are built on the first path. Without disks in /sys, return the address of the drive: its
+    groups are built on the first path. If /sys has no disk of the drive, return its address: its
     use is then unknown. Return [] for a recorded report, and for a missing drive, whose name
     another drive may have.
     """
@@ -234,6 +234,7 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
         return []
     present = _passed_through(verdict, devices) or disks(device, devices.system)
     names = []
+    # disks() returns () if /sys exists, but has no disk of this drive.
     for disk in present or (device.address,):
         for name in devices.units.get(disk, (disk,)):
             # the name, and that of the first path
@@ -334,20 +335,33 @@ def groups(devices: Devices) -> list[Group]:
     titles = {
         name: block_devices.title(volume) or name for name, volume in volumes.items()
     }
-    with_all_uses = devices._replace(
+    with_uses = devices._replace(
         inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
     )
-    file_systems = arrays.file_systems(with_all_uses)
+    file_systems = arrays.file_systems(with_uses)
     of_btrfs = {
         name
         for group in file_systems
         for name in arrays.btrfs_members(group.id, devices)
     }
     # a mount point of btrfs is that of the file system, not of one of its devices
-    used = {
-        name: use for name, use in with_all_uses.used.items() if name not in of_btrfs
-    }
-    with_own_uses = with_all_uses._replace(used=used)
+    used = {name: use for name, use in with_uses.used.items() if name not in of_btrfs}
+    return _with_file_systems(
+        file_systems, of_btrfs, volumes, with_uses._replace(used=used)
+    )
+
+
+def _with_file_systems(
+    file_systems: Sequence[Group],
+    of_btrfs: set[str],
+    volumes: Volumes,
+    devices: Devices,
+) -> list[Group]:
+    """Return the btrfs file systems and all other groups of a machine, in the order of groups().
+
+    of_btrfs: the devices of the file systems. volumes: all of the device mapper. devices: with
+    their uses, except for the mount points of btrfs.
+    """
     md_arrays = _in_order(
         name
         for name in devices.names
@@ -359,18 +373,18 @@ def groups(devices: Devices) -> list[Group]:
         *(volume.slaves for volume in volumes.values()),
         *stacked.values(),
     )
-    claims = partitions.claims(members, with_own_uses)
-    inactive, unlisted = lvm_backup.read(volumes, with_own_uses)
+    claims = partitions.claims(members, devices)
+    inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
-        *_md_groups(md_arrays, claims, with_own_uses),
-        *_volume_groups(volumes, claims, with_own_uses, unlisted),
-        *(_other(name, slaves, with_own_uses) for name, slaves in stacked.items()),
+        *_md_groups(md_arrays, claims, devices),
+        *_volume_groups(volumes, claims, devices, unlisted),
+        *(_other(name, slaves, devices) for name, slaves in stacked.items()),
         *file_systems,
         *inactive,
     ]
-    not_lost = _without_lost(claims, in_use, with_own_uses)
+    not_lost = _without_lost(claims, in_use, devices)
     ids = {group.id for group in in_use}
-    return _ordered([*in_use, *partitions.groups(not_lost, ids, with_own_uses)])
+    return _ordered([*in_use, *partitions.groups(not_lost, ids, devices)])
 
 
 def _md_groups(
@@ -467,12 +481,12 @@ def _on(group: Group) -> set[str]:
 
 def _cut_off(group: Group, rest: Collection[str]) -> Group:
     """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
-    members = []
-    for member in group.members:
-        on = tuple(name for name in member.on if name not in rest)
-        members.append(member._replace(on=on))
+    members = tuple(
+        member._replace(on=tuple(name for name in member.on if name not in rest))
+        for member in group.members
+    )
     return group._replace(
         level='',
         unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
-        members=tuple(members),
+        members=members,
     )

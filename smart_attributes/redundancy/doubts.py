@@ -60,16 +60,20 @@ def of_array(read: ReadFile, is_swap: bool) -> Iterator[str]:
 def _may_have_data_in_journal(read: ReadFile) -> bool:
     """Return whether a journal may have data that no member has yet.
 
-    An array with a working journal shows the journal's mode: "[write-through] write-back". If it
-    shows none, consistency_policy decides: with the policy "journal", or one that this version does
-    not know, the array may need a journal. Old kernels lack this file: the answer is then False.
+    - The mode of a working journal is "write-through [write-back]": True
+    - "[write-through] write-back": False
+    - There is no mode, and the policy is "journal", or this version does not know it: True
+    - There is no mode, and the policy is "bitmap", "resync" or "ppl": False
+    - There is no mode, and no policy, because the kernel is old: False
     """
     mode = read('journal_mode')
     # raid1 and raid10 lack this file, and it is empty without a working journal.
     if mode not in ('', UNREAD):
         return '[write-through]' not in mode
-    has_no_journal = read('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
-    return not has_no_journal
+    policy = read('consistency_policy')
+    if policy == UNREAD:
+        return False
+    return policy not in ('bitmap', 'resync', 'ppl')
 
 
 def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:

@@ -95,12 +95,14 @@ def _tuples(value: Any) -> Any:
 
 
 def _seen(values: Json) -> Seen:
-    """Return what _send() has sent."""
-    view = Seen(**{key: _tuples(value) for key, value in values.items()})
-    return view._replace(
-        groups=tuple(map(_group, view.groups)),
-        notes=tuple(Coded(code, text) for code, text in view.notes),
-        places=tuple((address, Place(*place)) for address, place in view.places),
+    """Return what _send() has sent, without a problem: dependence.seen() yields none."""
+    plain = {key: _tuples(value) for key, value in values.items()}
+    return Seen(
+        plain['disks'],
+        plain['others'],
+        groups=tuple(map(_group, plain['groups'])),
+        notes=tuple(Coded(code, text) for code, text in plain['notes']),
+        places=tuple((address, Place(*place)) for address, place in plain['places']),
     )
 
 

@@ -45,20 +45,22 @@ def parsed(text: str) -> Backup | None:
         statement = re.sub(r'\s+#.*$', '', line.strip())  # without its comment
         opened = re.fullmatch(r'([A-Za-z0-9_.+-]+) \{', statement)
         own_id = re.fullmatch('id = "([A-Za-z0-9-]+)"', statement)
+        is_in_volume = len(path) > 2 and path[1] == 'logical_volumes'
         if opened:
             path.append(opened[1])
         elif statement == '}' and path:
             path.pop()
         elif own_id:
             ids[tuple(path)] = own_id[1].replace('-', '')
-        elif path[1:2] == ['logical_volumes'] and len(path) > 2:
+        elif is_in_volume:
             # '"pv0", 0': a physical volume and the first extent on it
             on = re.findall('"([^"]+)", [0-9]+', statement)
             areas.setdefault(path[2], []).extend(on)
-    groups = [key for key in ids if len(key) == 1]
-    if path or len(groups) != 1:
+    # Only the id of the volume group itself stands directly in its section.
+    names = [key[0] for key in ids if len(key) == 1]
+    if path or len(names) != 1:
         return None
-    (group,) = groups
+    (name,) = names
     devices = _ids_in('physical_volumes', ids)
     on_devices = {
         # an area can also be on an inner volume
@@ -66,8 +68,8 @@ def parsed(text: str) -> Backup | None:
         for volume, on in areas.items()
     }
     return Backup(
-        id=ids[group],
-        name=group[0],
+        id=ids[(name,)],
+        name=name,
         devices=devices,
         volumes=_ids_in('logical_volumes', ids),
         areas=on_devices,
@@ -100,11 +102,12 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
 
 
 def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]:
-    """Return two values about the volume groups that have active volumes.
+    """Return the groups of the inactive volumes, and the active volumes beside which there may be
+    further ones: active volume -> name of its volume group, as in Group.unlisted.
 
-    The first is the group of each inactive volume in them. The second is for volume groups of which
-    the inactive volumes are not known: the name of the volume group by each active volume in it, as
-    in Group.unlisted. every: the active volumes by kernel name.
+    Only volume groups with active volumes count. If "dm-3" is active in vg0, and vg0 has a backup,
+    its inactive volumes are among the groups. If vg0 has no usable backup, the second value has
+    {"dm-3": "vg0"}. every: the active volumes by kernel name.
     """
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
@@ -170,11 +173,11 @@ def _groups(
         for slot, area in enumerate(areas):
             member = devices.member(names.get(backup.devices[area], ''), slot=slot)
             members.append(member._replace(detail='not active'))
-        # A mirror or RAID has none; inactive() returns the areas of its images.
-        own_areas = backup.areas.get(volume)
+        # A mirror or RAID has no areas of its own: inactive() returns those of its images.
+        is_plain = bool(backup.areas.get(volume))
         yield devices.group(
             group_id=f'lvm {name}',
             name=name,
-            kind=Kind('lvm') if own_areas else Kind('lvm', '', 'it is not active'),
+            kind=Kind('lvm') if is_plain else Kind('lvm', '', 'it is not active'),
             members=members,
         )

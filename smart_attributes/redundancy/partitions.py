@@ -98,13 +98,14 @@ def claims(members: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     members: the devices that are members of groups.
     """
     parted = set(devices.parts.values())
-    # a further path to a device in use must not look like unused data
-    in_use = {_by_first_path(name, devices) for name in (*members, *devices.used)}
+    in_use = {*members, *devices.used}
+    # These are the first paths to devices that are in use only on a further path.
+    in_use_elsewhere = {_by_first_path(name, devices) for name in in_use} - in_use
     claimed = []
     for name in sorted({*devices.names, *devices.parts}):
         disk = devices.parts.get(name, name)
         if disk.rstrip('0123456789') not in NO_DISKS:  # "loop" of "loop0"
-            claim = _claim(name, members, devices, in_use=in_use)
+            claim = _claim(name, members, devices, in_use_elsewhere)
             if name not in parted or _is_of_disk(claim):
                 claimed.append(claim)
     return tuple(claimed)
@@ -127,26 +128,32 @@ def _by_first_path(name: str, devices: Devices) -> str:
 
 
 def _claim(
-    name: str, members: Collection[str], devices: Devices, in_use: Collection[str]
+    name: str,
+    members: Collection[str],
+    devices: Devices,
+    in_use_elsewhere: Collection[str],
 ) -> Claim:
-    """Return what a partition, disk, array or volume holds. in_use: *members*, and what is mounted
-    or swap space, under the names on the first path to their disk.
+    """Return what a partition, disk, array or volume holds. The first of these cases counts:
+
+    - It is in *members*, or its disk is used as a whole: MEMBER. Partitions of such a disk are no
+      data of their own: another path to the drive is used, or their table is a leftover.
+    - It is swap space: SWAP. It is mounted: MOUNTED.
+    - It is on a further path to its disk, or its data is in use on a further path: MEMBER. The data
+      of a disk counts only on the first path to it.
+    - Nothing uses it: SIGNATURE, NOTHING or UNKNOWN, with udev's notes.
+
+    in_use_elsewhere: the first paths to devices that are in use only on a further path.
     """
     disk = devices.parts.get(name, name)
     is_partition = disk != name
-    # The partitions of a disk in use are no data of their own: another path to the drive is used,
-    # or their table is a leftover.
     is_on_used_disk = is_partition and (disk in members or disk in devices.used)
     if name in members or is_on_used_disk:
         return Claim(name, MEMBER)
     if name in devices.used:
         is_swap = devices.used[name] == ('swap',)
         return Claim(name, SWAP if is_swap else MOUNTED)
-    # The data of a disk counts on the first path to it, so a further path holds nothing of its own.
     is_on_further_path = disk in devices.same
-    # This is the first path, and the same data is in use on a further path.
-    is_in_use_elsewhere = name in in_use
-    if is_on_further_path or is_in_use_elsewhere:
+    if is_on_further_path or name in in_use_elsewhere:
         return Claim(name, MEMBER)
     notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)
@@ -188,23 +195,18 @@ def groups(
     pools: dict[str, list[str]] = {}
     for name, holds, notes in claims:
         has_group = name in above
-        if holds == SIGNATURE:
-            signature = notes.get('ID_FS_TYPE', '')
-            kind_of_member = _kind_of_member(signature)
-            if signature == 'zfs_member':
-                label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
-                pools.setdefault(label or name, []).append(name)
-            elif kind_of_member:
-                # An array or volume that is itself a member gets this second group.
-                yield _idle_member(name, kind_of_member, devices)
-            elif not has_group:
-                yield _not_mounted(name, notes, devices)
-        elif has_group:
-            continue
-        elif holds in (MOUNTED, SWAP):
-            yield _alone(name, Kind('swap' if holds == SWAP else 'partition'), devices)
-        elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
-            # A disk that is a whole drive needs no group: without any, its use is unknown anyway.
+        is_pool = notes.get('ID_FS_TYPE') == 'zfs_member'
+        # A disk that is a whole drive needs no group: without any, its use is unknown anyway.
+        is_part_of_drive = name in devices.parts or name in devices.units
+        if holds == SIGNATURE and is_pool:
+            label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
+            pools.setdefault(label or name, []).append(name)
+        elif holds == SIGNATURE:
+            yield from _of_signature(name, notes, devices, has_group)
+        elif holds in (MOUNTED, SWAP) and not has_group:
+            kind = 'swap' if holds == SWAP else 'partition'
+            yield _alone(name, Kind(kind), devices)
+        elif holds == UNKNOWN and is_part_of_drive and not has_group:
             is_on_array = devices.parts.get(name) in above
             unknown = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
             yield _alone(name, unknown, devices)
@@ -212,36 +214,32 @@ def groups(
         yield _pool(pool, names, devices)
 
 
+def _of_signature(
+    name: str, notes: Mapping[str, str], devices: Devices, has_group: bool
+) -> Iterator[Group]:
+    """Yield the group of a signature that is not in use; nothing for a file system on an array or
+    volume, which has a group. An array or volume that is itself a member gets a second group.
+    """
+    for pattern, kind in _MEMBERS:
+        if re.fullmatch(pattern, notes.get('ID_FS_TYPE', '')):
+            members = devices.members([name], kind)
+            yield devices.group(
+                group_id=f'{kind.name} {name}',
+                name=members[0].name,
+                kind=kind,
+                members=members,
+            )
+            return
+    if not has_group:
+        content = clean(notes.get('ID_FS_TYPE', ''), 40) or 'several signatures'
+        label = clean(notes.get('ID_FS_LABEL', ''), 40)
+        detail = ', '.join(filter(None, (label, content, 'not mounted')))
+        yield _alone(name, Kind('partition'), devices, detail)
+
+
 def is_unknown(group: Group) -> bool:
     """Return whether a group is a partition, or a namespace, of unknown use."""
     return group.kind == _UNKNOWN_USE.name
-
-
-def _kind_of_member(signature: str) -> Kind | None:
-    """Return the kind of group whose members have a signature, such as "LVM2_member"; None if it is
-    that of a file system.
-    """
-    kinds = (kind for pattern, kind in _MEMBERS if re.fullmatch(pattern, signature))
-    return next(kinds, None)
-
-
-def _idle_member(name: str, kind: Kind, devices: Devices) -> Group:
-    """Return the group of a member that nothing uses."""
-    members = devices.members([name], kind)
-    return devices.group(
-        group_id=f'{kind.name} {name}',
-        name=members[0].name,
-        kind=kind,
-        members=members,
-    )
-
-
-def _not_mounted(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
-    """Return the group of a file system that is not mounted."""
-    content = clean(notes.get('ID_FS_TYPE', ''), 40) or 'several signatures'
-    label = clean(notes.get('ID_FS_LABEL', ''), 40)
-    detail = ', '.join(filter(None, (label, content, 'not mounted')))
-    return _alone(name, Kind('partition'), devices, detail)
 
 
 def _alone(name: str, kind: Kind, devices: Devices, detail: str = '') -> Group:

@@ -6,7 +6,7 @@ The order depends on the states of all groups of the machine and on the verdicts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
 from ..errors import Coded
@@ -98,7 +98,7 @@ def _with_unread(stack: Stack, drives: Sequence[Drive]) -> tuple[Drive, ...]:
     """Return these drives, then one for each other disk below a group, under its kernel name: this
     run did not read the drives of these disks.
     """
-    below = frozenset().union(*(stack.disks(group_id) for group_id in stack.groups))
+    below = frozenset().union(*map(stack.disks, stack.groups))
     unread = [
         Drive(disk, frozenset((disk,)), is_judged=False)
         for disk in sorted(below - _disks(drives))
@@ -155,7 +155,11 @@ class _Case(NamedTuple):
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
         # the admin copies the data of these groups, too
-        also_copied = [group for reason, group in reasons[1:] if _is_copied(reason)]
+        also_copied = [
+            group
+            for reason, group in reasons[1:]
+            if _label(reason) == COPY and reason.code != 'leave-cluster'
+        ]
         return self._step(self._continued(why, also_copied, swaps))
 
     def _continued(
@@ -179,13 +183,14 @@ class _Case(NamedTuple):
         drive. Their inactive volumes are not known, and an active volume loses a member with the
         drive.
         """
-        names = set()
-        for group in self.groups:
-            # This is the name of the volume group, or '' if its inactive volumes are known.
-            volume_group = group.unlisted
-            if volume_group and self.stack.lost_members(group, self.drive.disks):
-                names.add(volume_group)
-        return sorted(names)
+        # Group.unlisted is the name of a volume group, or '' if its inactive volumes are known.
+        return sorted(
+            {
+                group.unlisted
+                for group in self.groups
+                if group.unlisted and self.stack.lost_members(group, self.drive.disks)
+            }
+        )
 
     def _is_bare_swap(self, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
@@ -356,10 +361,11 @@ class _Case(NamedTuple):
         is_only_aside = all(member.role for member in on_drive)
         if is_only_aside:
             return sentences.only_aside(lowest, on_drive)
+        # *group* counts here, because it has the data: it may lose data though *lowest* survives.
         dying = self._dying(group)
-        # The rebuild of *lowest* after a replacement would read all data of the dying drive.
         if dying:
-            return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
+            # A rebuild of *lowest* may read all data of the dying drive, and break it.
+            return sentences.reason('copy-other-first', group, dying.name, dying.bay)
         return sentences.not_used(lowest, is_dropped=lowest in self.dropped_by())
 
     def _weakest(self, groups: Sequence[Group], lost: Disks = frozenset()) -> Group:
@@ -401,11 +407,6 @@ def _strictness(reason_of: tuple[Coded, Group]) -> tuple[int, bool]:
     """
     reason, _ = reason_of
     return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
-
-
-def _is_copied(reason: Coded) -> bool:
-    """Return whether an admin copies the data of the group that a reason is about."""
-    return _label(reason) == COPY and reason.code != 'leave-cluster'
 
 
 def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
@@ -564,7 +565,7 @@ class Risk(IntEnum):
 
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (redundancy in codes.json) -> the label of its replacement, and the risk of the group.
-OF_CODE: Mapping[str, tuple[str, Risk]] = {
+OF_CODE = {
     'replace-next': (NEXT, Risk.DEGRADED),
     'member-not-used': (NEXT, Risk.DEGRADED),
     'only-swap': (NEXT, Risk.PLAIN),
@@ -604,7 +605,9 @@ def grades(
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
-    may_lose_member = _may_lose_member(group)
+    # when all are in sync; a group of unknown level counts as if it can
+    members = len(group['members']) + group['missing']
+    may_lose_member = members > 1 and TOLERANCE.get(group['level'], 1) != 0
     # Swap space holds no data. Without redundancy, it has no risk, whatever it tolerates.
     if group['used_as'] == ['swap'] and not may_lose_member:
         return Risk.PLAIN
@@ -621,14 +624,6 @@ def risk(group: Json) -> Risk:
     has_good_members = states <= {'in_sync', 'spare'}
     is_healthy = is_whole and has_good_members and not _has_failing_drive(group)
     return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
-
-
-def _may_lose_member(group: Json) -> bool:
-    """Return whether a group can lose a member when all are in sync; a group of one member cannot,
-    and one of unknown level counts as if it can.
-    """
-    members = len(group['members']) + group['missing']
-    return members > 1 and TOLERANCE.get(group['level'], 1) != 0
 
 
 def _has_failing_drive(group: Json) -> bool:

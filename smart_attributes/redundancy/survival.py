@@ -13,10 +13,9 @@ from ..model import Group, Member
 from ..typed import NamedTuple
 
 Disks = frozenset[str]  # kernel names
-IN_SYNC = 'in_sync'
 # The states of members that may hold data of a group of unknown redundancy, which reports no states:
 # it needs what lies below it, and more than that cannot be lost with a disk.
-_MAY_HOLD = (IN_SYNC, 'unknown')
+_MAY_HOLD = ('in_sync', 'unknown')
 LOOK = 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
@@ -113,7 +112,10 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     near = layout & 255
     far = layout >> 8 & 255
     copies = near * far
-    if layout >> 17 or not 1 < copies <= slots:
+    # The far copies are in sets of slots.
+    if layout >> 17:
+        return None
+    if copies < 2 or copies > slots:
         return None
     if far > 1:
         return (Stripe(frozenset(range(slots)), copies - 1),)
@@ -226,7 +228,7 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        states = _MAY_HOLD if stripes(group) is None else (IN_SYNC,)
+        states = _MAY_HOLD if stripes(group) is None else ('in_sync',)
         for member in group.members:
             has_data = member.state in states and not member.role
             if has_data and any(self.holds(below, disks) for below in member.on):
@@ -288,7 +290,7 @@ class Stack:
         """Return whether a member has its part of the data; None if unknown."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._is_member_left(member, lost)
+        return member.state == 'in_sync' and self._is_member_left(member, lost)
 
     def _is_member_left(self, member: Member, lost: Disks) -> bool | None:
         """Return whether all that a member is built on is left without these disks; None if

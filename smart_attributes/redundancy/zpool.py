@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
@@ -62,42 +62,46 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     _drives: not used; each module in dependence.PROGRAMS has such a function.
     """
     text, why = linux.output(COMMAND)
-    of_sys = {group.id: group for group in view.groups}
     every = listed(system)
 
     def disks_of(path: str) -> Names:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
         return every.below(_kernel_name(path)) if path.startswith('/dev/') else ()
 
-    of_zpool = {}
-    # names of the members of pools whose output could not be parsed
-    of_unparsed = []
-    for group in groups(text, disks_of):
-        earlier = of_sys.get(group.id, group)
-        if group.members:
-            members = group.members
-        else:
-            members = earlier.members
-            of_unparsed += [member.name for member in members]
-        # the output has no uses
-        of_zpool[group.id] = group._replace(used_as=earlier.used_as, members=members)
-    # Those members count as reported. Otherwise they would look like members of another pool with
-    # the same name.
-    reported = _reported(text).union(of_unparsed)
-    rest = []
-    for group in of_sys.values():
-        # without udev, a partition of a pool is of unknown use
-        if group.kind == 'zfs' or partitions.is_unknown(group):
-            rest += _unreported(group, reported, of_zpool)
-        else:
-            rest.append(group)
-    if text.strip() and not of_zpool:
-        why = 'zpool status reports no pool'
+    of_zpool = groups(text, disks_of)
+    merged = tuple(_merged(view.groups, of_zpool, _reported(text)))
+    has_no_pool = text.strip() and not of_zpool
+    problem = 'zpool status reports no pool' if has_no_pool else why
     notes = view.notes
-    if why:
-        problem = f'the redundancy of ZFS pools is unknown: {why}'
-        notes = (*notes, Coded('zpool-status-missing', problem))
-    return view._replace(groups=(*rest, *of_zpool.values()), notes=notes)
+    if problem:
+        sentence = f'the redundancy of ZFS pools is unknown: {problem}'
+        notes = (*notes, Coded('zpool-status-missing', sentence))
+    return view._replace(groups=merged, notes=notes)
+
+
+def _merged(
+    of_sys: Sequence[Group], of_zpool: Sequence[Group], reported: set[str]
+) -> Iterator[Group]:
+    """Yield the groups that /sys and udev show, without the devices that zpool reports, then the
+    groups that zpool reports, with the uses that /sys shows.
+
+    If zpool's output about a pool could not be parsed, its group has no members: it gets those that
+    /sys shows. reported: kernel names of devices.
+    """
+    earlier = {group.id: group for group in of_sys}
+    ids = {group.id for group in of_zpool}
+    unparsed = {group.id for group in of_zpool if not group.members}
+    for group in earlier.values():
+        # without udev, a partition of a pool is of unknown use
+        may_be_reported = group.kind == 'zfs' or partitions.is_unknown(group)
+        if not may_be_reported:
+            yield group
+        elif group.id not in unparsed:
+            yield from _unreported(group, reported, ids)
+    for group in of_zpool:
+        of_same_pool = earlier.get(group.id, group)
+        members = group.members or of_same_pool.members
+        yield group._replace(used_as=of_same_pool.used_as, members=members)
 
 
 def _kernel_name(path: str) -> str:
@@ -115,10 +119,10 @@ def _reported(text: str) -> set[str]:
 
 
 def _unreported(
-    group: Group, reported: set[str], of_zpool: Collection[str]
-) -> list[Group]:
-    """Return a group that /sys and udev show, without the devices that zpool reports; [] if zpool
-    reports all of them.
+    group: Group, reported: set[str], of_zpool: set[str]
+) -> Iterator[Group]:
+    """Yield a group that /sys and udev show, without the devices that zpool reports; nothing if
+    zpool reports all of them.
 
     reported: kernel names of devices, also of spares, which name no pool. of_zpool: ids of groups.
     """
@@ -127,19 +131,16 @@ def _unreported(
         for member in group.members
         if reported.isdisjoint((member.name, *member.on))
     ]
-    if not rest:
-        return []
-    group = group._replace(members=tuple(rest))
-    if group.id not in of_zpool:
-        return [group]
-    # another pool with the same name, which is not imported
-    return [
-        group._replace(
+    unreported = group._replace(members=tuple(rest))
+    if rest and group.id in of_zpool:
+        # another pool with the same name, which is not imported
+        yield unreported._replace(
             id=f'{group.id}, other',
             used_as=(),
             unknown='zpool reports no pool with this device',
         )
-    ]
+    elif rest:
+        yield unreported
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -345,7 +346,8 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    # _level() returns '' for an unknown type, and "single" for a device
+    # _level() returns "single" for a device, and the level for a group of a known type, also for
+    # "replacing-0". It returns '' for an unknown type, or too few devices.
     unknown_parts = [part for part in (vdev, *leaves) if not _level(part)]
     # A group directly below it must be of the kind "replacing-0" or "spare-0". Its level does not
     # matter here, because it is a group of its own.
@@ -363,6 +365,7 @@ def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
         return 'zpool reports a device state that this version does not know'
     is_degraded = vdev.children and vdev.state == 'DEGRADED'
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
+    # A device that is ONLINE, but lacks data, is a reason for the state DEGRADED.
     if is_degraded and are_leaves_online and not vdev.lacks_data:
         return _CONTRADICTION
     if _is_resilver_unclear(vdev, pool):
@@ -374,11 +377,14 @@ def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:
     """Return whether a resilver concerns a virtual device, and zpool does not show which of its
     devices are complete.
     """
-    if vdev.lacks_data:
-        # zpool has marked some of its devices: usually the incomplete ones. But while a dRAID
-        # resilvers, zpool marks each device that gets data, also the complete ones.
-        return vdev.name.startswith('draid') and bool(_resilvers(pool))
-    return _resilver(vdev, pool) is not None
+    has_marked_devices = vdev.lacks_data
+    if not has_marked_devices:
+        return _resilver(vdev, pool) is not None
+    if vdev.name.startswith('draid'):
+        # While a dRAID resilvers, zpool marks each device that gets data, also the complete ones.
+        return bool(_resilvers(pool))
+    # zpool has marked the incomplete devices.
+    return False
 
 
 def _has_known_state(leaf: Vdev) -> bool:
@@ -394,13 +400,14 @@ def _resilver(vdev: Vdev, pool: Pool) -> Scan | None:
     resilvers = _resilvers(pool)
     if vdev.name in resilvers:
         return resilvers[vdev.name]
-    if not resilvers:
+    # '': the resilver may concern any virtual device
+    if '' not in resilvers:
         return None
-    # Once zpool has marked a device of the pool, only marked ones lack data.
-    is_marked = any(part.lacks_data for part in pool.in_use)
-    may_lack_data = vdev.lacks_data or not is_marked
-    # '': it may be a resilver of any virtual device
-    return resilvers.get('') if may_lack_data else None
+    # Once zpool has marked any device of the pool, only marked ones lack data.
+    is_any_marked = any(part.lacks_data for part in pool.in_use)
+    if is_any_marked and not vdev.lacks_data:
+        return None
+    return resilvers['']
 
 
 # --- members --------------------------------------------------------------------------------------

@@ -55,36 +55,36 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the last command about a program, as written, if it denies the program, or needs a
-    password for all calls; else ''.
+    """Return the last command about a program, as written, if it denies all calls or needs a
+    password for them; '' if it allows calls, or if no command is about the program.
 
-    If several commands match a call, sudo obeys the last one. So a later command that allows the
-    program, even with certain arguments only, cancels a denial. A command that denies only certain
-    arguments does not count.
+    sudo obeys the last command that matches a call. So a command that allows calls, even with
+    certain arguments and a password only, cancels a denial above it. A command that denies only
+    certain arguments does not count.
     """
     paths = ('ALL', executable, os.path.dirname(executable) + '/')
     denying_command = ''
     for entry in entries:
         for command in entry.commands:
             path, _, arguments = command.lstrip('!').partition(' ')
-            is_denial = command.startswith('!')
-            if path not in paths or (is_denial and arguments):
+            is_negated = command.startswith('!')
+            if path not in paths or (is_negated and arguments):
                 continue
-            needs_password = entry.needs_password and not arguments
-            denying_command = command if is_denial or needs_password else ''
+            denies_all_calls = not arguments and (is_negated or entry.needs_password)
+            denying_command = command if denies_all_calls else ''
     return denying_command
 
 
 def widest_command(entries: Iterable[SudoersEntry], executable: str) -> str:
     """Return, as written, the last command that allows all calls of a program without a
-    password, or ''.
+    password, or ''. sudo obeys the last command that matches a call.
     """
-    widest = ''
+    last_unrestricted = ''
     for entry in entries:
         for command in entry.commands:
             if command in ('ALL', executable) and not entry.needs_password:
-                widest = command
-    return widest
+                last_unrestricted = command
+    return last_unrestricted
 
 
 class Sudo:
@@ -93,11 +93,11 @@ class Sudo:
     def __init__(self, how: HowRead, runner: Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = how, runner, deadline
         self.message = ''  # printed by sudo about the calls last tested
-        self.late = ''  # why sudo did not answer in time
+        self.late = ''  # why sudo gave no complete answer in time
 
     def refuses(self, lines: Sequence[Command]) -> list[Command]:
         """Return those of the smartctl command lines that sudo would refuse. Set *message* to what
-        sudo prints first; *late* is set if it does not answer in time, see _run().
+        sudo prints first; *late* is set if an answer is not complete, see _run().
         """
         questions = {
             line: (smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line)
@@ -131,7 +131,9 @@ class Sudo:
         return self._run([command])[command]
 
     def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
-        """Return the answer to each command line; set *late* if one does not come in time."""
+        """Return the answer to each command line; set *late* to the reason of the first one that is
+        not complete: sudo did not answer in time, could not be started, or printed too much.
+        """
         answers = {}
         for answer in self._runner.run(lines, self._how.drive_timeout, self._deadline):
             answers[answer.command] = answer

@@ -93,28 +93,24 @@ def facts(
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
     texts = _texts()
     names = _names_of(user)
+    program = os.path.basename(executable)
+    of_user = rf'(?m)^{re.escape(user)}\s'
     main = texts[SUDOERS]
     included = re.search(rf'(?m)^\s*[@#]includedir\s+{FOLDER}/?\s*$', main)
     return SudoersFacts(
         checked=checked,
         is_valid=validation.status == 0 or is_parsed,
-        rules=_rules(user, os.path.basename(executable), texts),
+        rules=[
+            path
+            for path, text in texts.items()
+            if path != SUDOERS and program in text and re.search(of_user, text)
+        ],
         # a file that could not be read is assumed to include the folder
         is_included=not main or bool(included),
         entries=entries,
         overriding=_overriding(denial(entries, executable), texts, names),
         allowing_all=located(widest_command(entries, executable), texts, names),
     )
-
-
-def _rules(user: str, program: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the files in FOLDER that have a line for the user and name the program. texts: by path."""
-    of_user = rf'(?m)^{re.escape(user)}\s'
-    return [
-        path
-        for path, text in texts.items()
-        if path != SUDOERS and program in text and re.search(of_user, text)
-    ]
 
 
 def _names_of(user: str) -> list[str]:

@@ -134,29 +134,37 @@ def column_of(number: int, spec: DriveSpec) -> str:
 
 
 def converted(text: str, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as a range of this version. If the numbers stay the same,
-    "20:", "20:80" and "~:-5" do so, too; "~:80" and "0:80" become "80".
+    """Return a range of version 1.6 as a range of this version. With a formula that does not change
+    numbers:
 
-    Raises UsageError for a range without an end, such as "0:".
+    version 1.6             this version
+    "20:"                   "20:"
+    "20:80"                 "20:80"
+    "80", "0:80", "~:80"    "80"
+    "~:-5"                  "~:-5"
+    "@20:80"                "@20:80"
+    "0:", "~:"              UsageError, because no end of the range is a limit
+
+    A text that is not a range raises UsageError, too.
     """
     limit = ranges.parse(text)
     # The numbers are never negative, so a start of 0 is not a limit: "80" means "~:80".
     is_from_zero = limit.start == 0 and not limit.invert
     start = -INFINITY if is_from_zero else limit.start
-    end = limit.end
-    if start == -INFINITY and end == INFINITY:
-        raise UsageError(f'"{text}" alerts at every value, or at none')
     # A negative factor exchanges the two ends.
     low, high = sorted(
-        meaning.factor * bound + meaning.offset for bound in (start, end)
+        meaning.factor * bound + meaning.offset for bound in (start, limit.end)
     )
+    if low == -INFINITY and high == INFINITY:
+        raise UsageError(f'"{text}" alerts at every value, or at none')
     sign = '@' if limit.invert else ''
-    if high == INFINITY:
-        return sign + ranges.beyond(low, is_floor=True)  # "20:"
-    ceiling = ranges.beyond(high, is_floor=False)
     if low > -INFINITY:
-        return sign + ranges.beyond(low, is_floor=True) + ceiling  # "20:80"
-    if high >= 0:
-        return sign + ceiling  # "80"
-    # "~:-5": without "~:", the range would begin at 0.
-    return f'{sign}~:{ceiling}'
+        floor = ranges.beyond(low, is_floor=True)  # "20:"
+    elif high < 0:
+        floor = '~:'  # without it, "-5" would begin at 0
+    else:
+        floor = ''
+    ceiling = ''
+    if high < INFINITY:
+        ceiling = ranges.beyond(high, is_floor=False)  # "80"
+    return f'{sign}{floor}{ceiling}'

@@ -72,10 +72,7 @@ def plain_paths(old: Sequence[OldFile]) -> list[str]:
     "/dev/sda"; not "/dev/megaraid_6".
     """
     plain = '/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
-    paths: list[str] = []
-    for file in old:
-        paths += (key for key in file.entries if re.fullmatch(plain, key))
-    return paths
+    return [key for file in old for key in file.entries if re.fullmatch(plain, key)]
 
 
 def keys_of(device: Device) -> Sequence[str]:
@@ -166,14 +163,16 @@ class Migration:
             address = read.device.address
             if isinstance(report, Report) and key in keys_of(read.device):
                 has_answered = True
-                target = Target(
-                    where,
-                    address,
-                    selector={'device': address},
-                    identity=report.identity,
-                    entry=entry,
+                self._add(
+                    Target(
+                        where,
+                        address,
+                        selector={'device': address},
+                        identity=report.identity,
+                        entry=entry,
+                    ),
+                    [row.id for row in report.attributes],
                 )
-                self._add(target, [row.id for row in report.attributes])
         if not has_answered:
             self.lost.append(
                 f'{where}: this drive did not answer; name it with -d, such as -d megaraid,6@/dev/bus/0'
@@ -222,17 +221,19 @@ class Migration:
                     f'{target.where}: attribute {number[:40]} ({json.dumps(data)[:60]}) '
                     f'of {target.shown}: {reason}'
                 )
+        if not metrics:
+            return
         why = f'migrated from version 1.6, {target.where}'
-        if metrics and target.selector:
+        if target.selector:
             self._overrides.append(
                 {'for': target.selector, 'why': why, 'metrics': metrics}
             )
-            return
-        for metric, limits in metrics.items():
-            self._metrics.setdefault(metric, {})[target.identity.kind] = {
-                **limits,
-                'why': why,
-            }
+        else:
+            for metric, limits in metrics.items():
+                self._metrics.setdefault(metric, {})[target.identity.kind] = {
+                    **limits,
+                    'why': why,
+                }
 
     def _add_limit(
         self,
@@ -284,25 +285,22 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
             'a drive that reports FAILED is critical; an override with "smart_status" can change that'
         )
     number = int(text)
-    protocol = target.identity.protocol
-    columns = object_of(target.entry, 'ID#')
     # An entry for models names the column of each attribute in "ID#"; one for an address has no "ID#".
-    is_for_models = target.selector is None or 'model' in target.selector
-    if is_for_models and text not in columns:
-        raise UsageError(
-            '"ID#" does not list this number, so version 1.6 never evaluated it'
-        )
+    if target.selector is None or 'model' in target.selector:
+        columns = object_of(target.entry, 'ID#')
+        if text not in columns:
+            raise UsageError(
+                '"ID#" does not list this number, so version 1.6 never evaluated it'
+            )
+        # For a missing or unknown column, of_attribute() returns no meaning.
+        column = str(object_of(columns, text).get('value', ''))
+    else:
+        column = column_of(number, spec)
+    protocol = target.identity.protocol
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
     else:
-        # Of an entry for models, a missing or unknown column becomes a text for which
-        # of_attribute() has no meaning.
-        column = (
-            str(object_of(columns, text).get('value'))
-            if is_for_models
-            else column_of(number, spec)
-        )
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(

@@ -42,10 +42,13 @@ def alerts(case: Case) -> list[str]:
 
 
 def _full_head_of_unread(case: Case, head: str) -> str:
-    """Return *head* with what was found when a drive that was not read was last read; unchanged if
-    nothing was. The finding precedes the action if there is room, else it follows *head*.
+    """Return *head* with what was found when a drive that was not read was last read:
+
+    - there is room: "sdb PROBLEM; FINDING when last read; ACTION"
+    - there is no room: "sdb PROBLEM; ACTION; FINDING when last read"
+    - nothing was found: *head* itself, "sdb PROBLEM; ACTION"
     """
-    # "PROBLEM; FINDING when last read", or only the problem
+    # "PROBLEM; FINDING when last read"; without a finding "PROBLEM", so full_head equals *head*
     reason = case.todo.reason
     full_head = f'{_short_name(case)} {reason}; {_first_step(case)}'
     if len(full_head) <= BEST_ALERT:

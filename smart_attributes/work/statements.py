@@ -95,11 +95,10 @@ def findings(verdict: Verdict) -> str:
 
 
 def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
-    """Return the texts of these readings of a drive that is OK: the most informative ones, then
-    those that make OK unreliable, see is_worth_showing(), then _ALWAYS_SHOWN.
+    """Return the texts of these readings of a drive that is OK: the most informative numbers, then
+    the doubtful readings, see is_worth_showing(), then the numbers in _ALWAYS_SHOWN.
 
-    If there are none, return the health status, or that it is not reported; but [] if acknowledged
-    findings are shown.
+    Without such readings, return [] if acknowledged findings are shown, else the health status.
     """
     readings = [
         judgement.reading
@@ -111,20 +110,25 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
         for reading in readings
         if reading.judged and reading.number is not None
     }
-    unknown = {
+    # A reading is not doubtful if another source has a number for its metric.
+    doubtful = {
         reading.metric: reading
         for reading in readings
         if is_worth_showing(reading) and reading.metric not in judged
     }
     telling = [judged[metric] for metric in _TELLING_METRICS if metric in judged]
     last = [judged[metric] for metric in _ALWAYS_SHOWN if metric in judged]
-    shown = [*telling[:_MOST_TELLING], *unknown.values(), *last]
+    shown = [*telling[:_MOST_TELLING], *doubtful.values(), *last]
     if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
-    if HEALTH not in judged:
-        return [NOT_REPORTED]
-    status = judged[HEALTH].verdict
-    return [f'health status: {status}; the report contains nothing else']
+    return [_only_status(judged.get(HEALTH))]
+
+
+def _only_status(status: Reading | None) -> str:
+    """Return the health status, for a drive that reports nothing else; None: not even that."""
+    if status is None:
+        return NOT_REPORTED
+    return f'health status: {status.verdict}; the report contains nothing else'
 
 
 def is_worth_showing(reading: Reading) -> bool:

@@ -137,7 +137,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     again = [actions.action(need.code, need.kind).again for need in needs]
     why = _why(verdict, outlook, read_at)
     why_of_groups = replacement.why if replacement else ''
-    is_unread = is_about_reading(verdict, own_needs[0].code)
+    problem_is_reason = is_about_reading(verdict, own_needs[0].code)
     return Item(
         drive=verdict.device.name,
         state=verdict.state,
@@ -145,13 +145,13 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         to_do=first.to_do,
         order_by=min(dates, default=None),
         again=min(filter(None, again), default=0),
-        reason=_reason(verdict, is_unread, why or why_of_groups, read_at),
+        reason=_reason(verdict, problem_is_reason, why or why_of_groups, read_at),
         why='; '.join(filter(None, (why, why_of_groups))),
         place=use.place,
         unknown=_unknown(use, [need.code for need in needs]),
         step=replacement,
         also=tuple(others),
-        is_unread=is_unread,
+        is_unread=problem_is_reason,
     )
 
 
@@ -218,18 +218,21 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     return general._replace(to_do=f'{copy}{need.own_words}')
 
 
-def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
-    """Return the reason for the action of a drive.
+def _reason(
+    verdict: Verdict, problem_is_reason: bool, otherwise: str, now: float
+) -> str:
+    """Return the reason for the action of a drive, the first that applies:
 
     - it is OK: *otherwise*
     - it was read: "576 reallocated sectors (warning above 40)"
     - it was not read, and no finding of an earlier check counts: "cannot be opened"
-    - it was not read, but its last findings need the action: "9 pending sectors when last read 2 h
-      ago"
-    - is_unread: "cannot be opened", or with a CRITICAL last finding "cannot be opened; 9 pending
-      sectors when last read"
+    - its last findings need the action: "9 pending sectors when last read 2 h ago"
+    - it must be read, and its worst last finding is CRITICAL: "cannot be opened; 9 pending sectors
+      when last read"
+    - it must be read: "cannot be opened"
 
-    is_unread: see is_about_reading(). now: seconds since 1970.
+    problem_is_reason: a drive that was not read needs the action for that reason, and not for its
+    last findings; see is_about_reading(). now: seconds since 1970.
     """
     if verdict.state is State.OK:
         return sentence(otherwise, LONGEST_STATEMENT)
@@ -238,10 +241,10 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     if verdict.last is None:
         return problem
-    # Verdict.last is set only if it has findings.
+    # Verdict.last is set only if it has findings; the worst one is first.
     worst = verdict.last.findings[0]
     last_finding = f'{worst.plain or worst.words} when last read'
-    if not is_unread:
+    if not problem_is_reason:
         seconds = max(int(now) - verdict.last.time, 0)
         return f'{last_finding} {duration(seconds)} ago'
     # only a CRITICAL finding is worse than that the drive was not read
@@ -476,6 +479,7 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
     grade_of = grades(machine, [case.verdict for case in cases]) if machine else {}
+    # the lowest grade is the one most at risk
     worst_grades = {
         step.drive.name: min(grade_of[group] for group in step.groups)
         for step in steps
