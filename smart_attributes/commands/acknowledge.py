@@ -290,8 +290,8 @@ def _alone(config: str) -> Iterator[str]:
         with _explained(lock):
             if not files.has_locked(descriptor, PATIENCE):
                 raise DataError(
-                    f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so nothing '
-                    f'was changed; to find the process, run: fuser {lock}'
+                    f'another acknowledge command still has {lock} locked after {PATIENCE:g} s, so '
+                    f'nothing was changed; to find the process, run: fuser {lock}'
                 )
         yield file
     finally:

@@ -128,7 +128,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], limit: int) -> None
     listed, added = kept.counts(is_urgent=False)
     if added > listed:
         print(
-            f'{added - listed} more drives, none of them worse; to see more, use --limit N (up to '
+            f'{added - listed} more drives, none worse than those above; to see more, use --limit N (up to '
             f'{MOST_ROWS:,}) or --json (all)'
         )
     for words in fleet.remarks():

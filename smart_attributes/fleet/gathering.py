@@ -59,13 +59,13 @@ class Fleet:
                 if time.monotonic() > end:
                     self._lack(
                         f'time limit of {timeout:g} s exceeded (increase it with -t); '
-                        'only the drives read until then are shown'
+                        'only the drives that were read before are shown'
                     )
                     return
         except (SmartError, alarm.TimeIsOver) as error:
             if not self.has_read_any:
                 raise
-            self._lack(f'{error}; only the drives read until then are shown')
+            self._lack(f'{error}; only the drives that were read before are shown')
 
     def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service

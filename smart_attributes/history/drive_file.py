@@ -338,9 +338,9 @@ def with_readings(
     10:05       10:04   the history as it is, because another check has run at the same time
                         (within _SAME_TIME) and has stored its readings
     10:05       10:00   the clock is behind: the readings are stored with the time 10:05:01
-    day 9       day 3   the same, until the clock has been more than SLACK behind for a day: then
-                        later times in the history become the second before *now*, and the readings
-                        are stored with the time *now*
+    day 9       day 3   the clock has been more than SLACK behind for a day: later times in the
+                        history become the second before *now*, and the readings are stored with
+                        the time *now*
     10:00       10:05   the usual case: the readings are stored with the time *now*
 
     The first readings of a drive are stored with the time *now* in each case.

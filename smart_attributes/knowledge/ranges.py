@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 
-from ..constants import LETTERS, LONGEST_BOUND, LONGEST_RANGE
+from ..constants import LETTERS, LONGEST_RANGE
 from ..errors import Coded, UsageError
 from ..typed import TYPE_CHECKING, Any
 
@@ -69,8 +69,6 @@ def parse(text: str, unit: str = '') -> Range:
         plain = in_base_unit(text, unit)
         if not text or not CHARACTERS.issuperset(plain):
             raise ValueError
-        if INFINITY in map(float, re.findall('[0-9.]+', plain)):
-            raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(
@@ -98,7 +96,7 @@ def _advice(text: str, unit: str) -> str:
     - "30d:" for another metric -> " of a metric that is a count; d, w and y ..."
     - anything else -> the forms of a range, "; write 85 ..."
     """
-    if len(text) > LONGEST_BOUND:
+    if len(text) > LONGEST_RANGE:
         return '; its number is too long'
     without_unit = re.sub(
         rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE

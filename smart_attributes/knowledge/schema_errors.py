@@ -101,11 +101,13 @@ def _needs_one_of(error: Any) -> list[str]:
     """Return the keys, at least one of which is required; [] if an alternative requires anything
     other than keys.
     """
-    if any(inner.validator != 'required' or inner.path for inner in error.context):
-        return []
-    return list(
-        dict.fromkeys(key for inner in error.context for key in inner.validator_value)
-    )
+    keys: list[str] = []
+    for inner in error.context:
+        is_about_keys = inner.validator == 'required' and not inner.path
+        if not is_about_keys:
+            return []
+        keys += inner.validator_value
+    return list(dict.fromkeys(keys))
 
 
 def _unknown_keys(error: Any) -> str:

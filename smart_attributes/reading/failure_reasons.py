@@ -220,9 +220,9 @@ def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
     return _error(
         'report-damaged',
-        'has no row that can be evaluated, because some are cut off or damaged: '
+        'has no row that can be evaluated; rows are cut off or damaged, such as '
         f'"{clean(row, _REASON)}"',
-        'compare them with the original output',
+        'compare the rows with the original output',
     )
 
 

@@ -365,11 +365,13 @@ def is_shifted(ids: Sequence[int]) -> bool:
     """
     # the IDs that are lower than those of the rows above them
     late_ids = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
-    bounded = [0, *ids, 256]  # one lower and one higher than any ID
-    # Each ID at the top, with the ID above it and the two IDs below it.
-    for above, examined, below, after in zip(
-        bounded, ids[:_TOP], bounded[2:], bounded[3:]
-    ):
+    rows = [
+        0,
+        *ids,
+        256,
+    ]  # between one that is lower and one that is higher than any ID
+    for start in range(min(_TOP, len(ids) - 1)):
+        above, examined, below, after = rows[start : start + 4]
         # Without the examined ID, the IDs above and below it are in order: 1, 5 or 1, 12.
         is_too_high = above < below < examined
         # 1, 9, 5, 197: the examined 9 belongs between the 5 and the 197.

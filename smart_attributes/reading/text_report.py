@@ -221,8 +221,11 @@ def _identity(fields: Fields, protocol: str) -> Identity:
         'logical block size',
         'namespace formatted lba size',
     )
-    # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
-    physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
+    physical_size = ''
+    if 'physical' in size:
+        # "512 bytes logical, 4096 bytes physical" -> "4096 bytes physical"; in "512 bytes
+        # logical/physical", the only part is both sizes
+        physical_size = size.split(', ')[-1]
     capacity = value_of(
         plain,
         'user capacity',

@@ -110,11 +110,13 @@ def _drives(rows: Rows, tool: Json) -> list[Fields]:
     ]
     numbered = list(zip(of_drives, _drive_numbers(of_drives)))
     facts = _facts(numbered, tool)
-    # number of a drive, and its array (None: the row names none) -> this use
+    # number of a drive, and its array (None: the row names none) -> the facts about this use
     uses: dict[object, Fields] = {}
     for row, number in numbered:
-        use = uses.setdefault((number, row.get('where')), facts[number].copy())
-        add(use, {key: row.get(key) for key in _OF_USE})
+        use = (number, row.get('where'))
+        if use not in uses:
+            uses[use] = facts[number].copy()
+        add(uses[use], {key: row.get(key) for key in _OF_USE})
     return [*uses.values()]
 
 

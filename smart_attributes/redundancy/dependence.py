@@ -290,9 +290,10 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
-        # Place.disks has the address only if the kernel does not have the disk itself (JBOD), see
-        # _all_paths(); such a disk is in no volume.
-        if controller and device.address in drive.place.disks:
+        # The drive is in no volume if the kernel has it as a disk (JBOD). Otherwise, Place.disks has
+        # its address, see _all_paths().
+        is_no_disk = device.address in drive.place.disks
+        if controller and is_no_disk:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
         yield Group(

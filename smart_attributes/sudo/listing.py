@@ -58,20 +58,24 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
     """Return the last command about a program, as written, if it denies all calls or needs a
     password for them; '' if it allows calls, or if no command is about the program.
 
-    sudo obeys the last command that matches a call. So a command that allows calls, even with
-    certain arguments and a password only, cancels a denial above it. A command that denies only
-    certain arguments does not count.
+    sudo obeys the last command that matches a call. So the last of these commands counts:
+
+    - "!smartctl" denies all calls
+    - "smartctl" after PASSWD: needs a password for all calls
+    - any other command without "!" allows at least some calls
     """
     paths = ('ALL', executable, os.path.dirname(executable) + '/')
     denying_command = ''
     for entry in entries:
         for command in entry.commands:
             path, _, arguments = command.lstrip('!').partition(' ')
-            is_negated = command.startswith('!')
-            if path not in paths or (is_negated and arguments):
+            if path not in paths:
                 continue
-            denies_all_calls = not arguments and (is_negated or entry.needs_password)
-            denying_command = command if denies_all_calls else ''
+            is_negated = command.startswith('!')
+            if not arguments and (is_negated or entry.needs_password):
+                denying_command = command
+            elif not is_negated:
+                denying_command = ''
     return denying_command
 
 
