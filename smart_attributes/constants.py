@@ -89,7 +89,7 @@ LONGEST_OUTPUT = 256 << 10
 LONGEST_HEAD = 4096
 # a raw value or a formula: twice the longest that smartctl prints
 LONGEST_RAW = 64
-LONGEST_RANGE = 300  # a longer number may be too large for a float
+LONGEST_RANGE = 308  # a number with more digits may be too large for a float
 LONGEST_NUMBER = 40  # number in a data file; 48 bits have 15 digits
 # int() of a million digits takes half a minute before Python 3.11
 LONGEST_FOREIGN_NUMBER = 30

@@ -149,7 +149,7 @@ ADVICE = [
     ('5 sectors', '', FORMS),
     ('2h:1h', 'B', FORMS),
     ('9' * 400, '', 'its number is too long'),
-    ('x' * 301, '', 'its number is too long'),
+    ('x' * 309, '', 'its number is too long'),
     ('5%' * 501, '%', 'its number is too long'),
     ('x' * 300, '', FORMS),
     ('5%:x', '%', FORMS),

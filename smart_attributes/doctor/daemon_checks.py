@@ -251,23 +251,24 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     return [found('time-limit-fits', limits=', '.join(of_daemons), seconds=timeout)]
 
 
-def _short(check: DaemonCheck, limit: float) -> Finding:
+def _short(check: DaemonCheck, own_limit: float) -> Finding:
     """Return the finding for a check that its daemon ends before its time limit, with a command that
-    shortens -t if the check has this option. limit: the value of -t, or the default, in seconds.
+    shortens -t if the check has this option. own_limit: the value of -t, or the default, in
+    seconds.
     """
     fits = fitting(check.seconds)
     finding = found(
         'time-limit-too-short',
         daemon=check.daemon,
-        limit=check.seconds,
+        daemon_limit=check.seconds,
         file=check.file,
-        seconds=limit,
+        own_limit=own_limit,
         setting=check.setting,
-        longer=max(USUAL, limit + 5),
+        longer=max(USUAL, own_limit + 5),
         fitting=fits,
     )
     option = OWN_LIMIT.search(check.text)
-    # without own_limit, the option belongs to another program
+    # without check.own_limit, the option is one of another program
     if not option or not check.own_limit:
         return finding
     shorter = f'{option[1]}{option[2]}{fits:g}'  # "-t 45", "--timeout=45"

@@ -68,9 +68,9 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     usual = f'({"|".join(PATHS)})'
-    # Each type is in one of these: those that may follow "sat+" or "scsi+", which allow the usual
-    # paths, and all others, by the paths that they allow.
+    # types that smartctl also accepts after "sat+" or "scsi+", for the usual paths
     tunnelled = []
+    # pattern of the paths that a type has -> all other types
     by_nodes = defaultdict(list)
     for entry in device_types.TYPES:
         if entry.is_vendors and entry.name not in requested:

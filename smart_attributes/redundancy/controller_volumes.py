@@ -209,7 +209,7 @@ def _volume(fields: Fields, rows: Rows, drives: Rows, tool: Json) -> Volume:
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
-    # places of drives that a spare has replaced
+    # places of drives that a spare has replaced; such a drive is a spare itself now
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     in_arrays = {drive['key'] for drive in drives if 'where' in drive}
     spans: dict[str, list[Fields]] = {}
@@ -218,14 +218,13 @@ def _volume(fields: Fields, rows: Rows, drives: Rows, tool: Json) -> Volume:
         # The state '' is that of a failed spare.
         if drive['is'] == '' or drive.get('controller') != controller:
             continue
-        is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
         is_of_array = 'where' in drive and drive['where'] == fields.get('where')
-        is_of_no_array = drive['key'] not in in_arrays
-        if is_of_array and not is_spare:
+        if drive['is'] == 'spare' or drive.get('place') in replaced:
+            # A spare of which no row names an array is for all arrays.
+            if is_of_array or drive['key'] not in in_arrays:
+                spares.append(drive)
+        elif is_of_array:
             spans.setdefault(drive.get('span', ''), []).append(drive)
-        # A spare of no array is for all arrays.
-        if is_spare and (is_of_array or is_of_no_array):
-            spares.append(drive)
     return Volume(tool, fields, spans, spares)
 
 

@@ -350,8 +350,8 @@ class _Case(NamedTuple):
         these: the drive is only a log, cache or journal; the group loses data if all its failing
         drives fail; the drive is not used.
         """
-        # This is the lowest group without data on the drive. There is one: *group* has none there.
-        # In it, the drive is a spare, is rebuilt, was dropped, or is a log, cache or journal.
+        # In the lowest group without data on the drive, the drive is a spare, is rebuilt, was dropped,
+        # or is a log, cache or journal.
         lowest = next(
             lower
             for lower in self.chain(group)
@@ -361,10 +361,9 @@ class _Case(NamedTuple):
         is_only_aside = all(member.role for member in on_drive)
         if is_only_aside:
             return sentences.only_aside(lowest, on_drive)
-        # *group* counts here, because it has the data: it may lose data though *lowest* survives.
         dying = self._dying(group)
         if dying:
-            # A rebuild of *lowest* may read all data of the dying drive, and break it.
+            # A rebuild of *lowest* may read all data of the dying drive, and *group* loses it.
             return sentences.reason('copy-other-first', group, dying.name, dying.bay)
         return sentences.not_used(lowest, is_dropped=lowest in self.dropped_by())
 
