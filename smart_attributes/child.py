@@ -92,7 +92,7 @@ class Child:
 
     def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
         """Yield the messages that wait() has received completely: names and values, and bytes that
-        belong to them.
+        belong to them. _message() describes the format.
         """
         begin = 0
         while True:
@@ -100,11 +100,12 @@ class Child:
             if line_end < 0:
                 return
             values = json.loads(self._buffer[begin:line_end])
-            content = line_end + 1
-            begin = content + values.pop('size')  # of the next message
-            if begin > len(self._buffer):
+            content_begin = line_end + 1
+            content_end = content_begin + values.pop('size')
+            if content_end > len(self._buffer):
                 return
-            yield values, bytes(self._buffer[content:begin])
+            yield values, bytes(self._buffer[content_begin:content_end])
+            begin = content_end
 
     def leave(self, ends: bool) -> None:
         """Receive nothing more. Do nothing if the process has ended, was left before, or could not
@@ -112,10 +113,12 @@ class Child:
 
         ends: True ends the process (later, if the kernel blocks it now); False lets it go on alone.
         """
-        # In each of the three cases above, _close() has set the descriptor of the pipe to -1.
+        # In each of these cases, _close() has set the descriptor of the pipe to -1; but the process
+        # may have ended since it was last waited for.
         if self._pipe >= 0:
-            if ends:
-                os.kill(self._pid, _signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                if ends:
+                    os.kill(self._pid, _signal.SIGKILL)
             self._close()
             with suppress(ChildProcessError):
                 os.waitpid(self._pid, os.WNOHANG)

@@ -93,9 +93,10 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
-    # The package or an admin creates these two. there() reports it if they are missing, and if this
-    # user has no directory: then *path* and *state_dir* are both ''.
-    if path not in (state_dir, PACKAGE):
+    # An admin creates *state_dir*, the package creates PACKAGE, and '' means that this user has no
+    # home. If such a directory is missing, there() raises Unusable.
+    is_own = path not in (state_dir, PACKAGE, '')
+    if is_own:
         try:
             os.makedirs(path, 0o700, exist_ok=True)
         except OSError as error:

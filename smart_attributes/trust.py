@@ -66,27 +66,29 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     The attack: a user who cannot read a file replaces a part of *path* by a link to this file. Root
     follows the link and quotes the file in an error message, which the user can read. So all users
     who can change a part of the way must be able to enter each later folder, and to read the file.
+    For example, bob can change /srv/bob, so /srv/bob/report can be shown only if bob can read it.
     A file that was replaced after it was opened is not shown, either.
 
     status: os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
-    redirectors: set[tuple[str, int]] = set()  # who can change an earlier part
+    # who can change one of the parts before *part*
+    changers: set[tuple[str, int]] = set()
     for part in steps(path):
-        found = os.lstat(part)
-        # a link can be read by everybody, and the file behind it is a later part
-        all_can_read = stat.S_ISLNK(found.st_mode) or all(
-            _is_open(found, redirector) for redirector in redirectors
+        part_status = os.lstat(part)
+        # A link can be read by everybody, and the file behind it is a later part.
+        all_can_read = stat.S_ISLNK(part_status.st_mode) or all(
+            _is_open(part_status, changer) for changer in changers
         )
         if not all_can_read:
             return (
                 'a user who is not allowed to read this file can change its path '
                 f'(at {part}), and thus choose which file is read; {_COPY}'
             )
-        # Users who can change this part can choose only the later parts.
-        redirectors |= _changers(part, found, trusted)
-    # the last part is the file itself
-    if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino):
+        # They are added after the test of this part: they can redirect only the way behind it.
+        changers |= _changers(part, part_status, trusted)
+    # The last part of the way is the file that *path* names now.
+    if not os.path.samestat(part_status, status):
         return f'another file replaced it in the meantime; {_COPY}'
     return ''
 

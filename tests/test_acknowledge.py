@@ -230,6 +230,7 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
         ['-d', '/dev/sda', 'reallocated', '--all', *WHY],
         ['-d', '/dev/sda', 'helium', *WHY],
         ['--withdraw', 'NOBODY'],
+        ['--missing', *WHY],
         ['--withdraw', 'SERIAL01', 'pending'],
     ],
 )

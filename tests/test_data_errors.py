@@ -75,7 +75,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine: uses "nvme-common", but there is no such set; did you mean ata-common?',
+                'mine: uses "nvme-common", but there is no such set, or it has a mistake; did you mean ata-common?',
             )
         ],
     ),
@@ -116,7 +116,7 @@ IN_ENTRIES = {
                 ('sets', 'own'),
                 'set own, attribute 5, wear: there is no such metric; doc/reference/metrics.md',
             ),
-            (('entries', 0), 'mine: uses "own", but that set has a mistake'),
+            (('entries', 0), 'mine: uses "own", but this set has a mistake'),
         ],
     ),
     'layout': (layout(), []),
@@ -302,7 +302,7 @@ IN_LIMITS = {
         [
             (
                 (*PENDING, 'aged', 1, 'warning'),
-                'metrics, pending, aged, 1, warning: "5 sectors"',
+                'metrics, pending, aged, item 2, warning: "5 sectors"',
             )
         ],
     ),

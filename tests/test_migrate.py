@@ -74,11 +74,11 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     }
     assert result.text.splitlines() == [
         f'written: {tmp_path}/etc/thresholds.d/old.json',
-        f'converted: old.json, Mine: "20:" and "10:" of attribute 233 become the limits of endurance_used for {MODEL}: '
+        f'converted: old.json, Mine: "20:" and "10:" of ID 233 become the limits of endurance_used for {MODEL}: '
         f'warning 80, critical 90',
-        f'converted: old.json, Mine: "3" and "10" of attribute 5 become the limits of reallocated for {MODEL}: '
+        f'converted: old.json, Mine: "3" and "10" of ID 5 become the limits of reallocated for {MODEL}: '
         f'warning 3, critical 10',
-        f'converted: old.json, Mine: "0" and "10" of attribute 1024 become the limits of error_log_count for {MODEL}: '
+        f'converted: old.json, Mine: "0" and "10" of ID 1024 become the limits of error_log_count for {MODEL}: '
         f'warning 0, critical 10',
         f'The converted limits are in force for every check with the configuration directory '
         f'{tmp_path}/etc.',
@@ -151,7 +151,7 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     }
     [line] = lost(result)
     assert result.code == 1 and line.startswith(
-        'old.json, Generic NVMe: attribute 3 (["1", "2"]) '
+        'old.json, Generic NVMe: ID 3 (["1", "2"]) '
     )
 
 
@@ -283,8 +283,8 @@ def test_a_user_configuration_is_understood_by_reading_its_drives(intel, tmp_pat
         for address in addresses
     ]
     assert [line.split(' (')[0] for line in lost(named)] == [
-        'old.json, /dev/sda: attribute 250',
-        'old.json, /dev/megaraid6: attribute 250',
+        'old.json, /dev/sda: ID 250',
+        'old.json, /dev/megaraid6: ID 250',
     ]
 
 

@@ -72,7 +72,7 @@ def test_a_range_without_ends_is_allowed_if_useless():
 )
 def test_what_is_no_range_is_refused_with_an_example(text):
     """A limit that silently never alarms was bug 3 of the older plugin."""
-    with pytest.raises(UsageError, match='write 85'):
+    with pytest.raises(UsageError, match='write "85"'):
         ranges.parse(text)
 
 
@@ -127,7 +127,7 @@ def test_what_is_no_time_is_refused_with_an_example(text):
         ranges.parse(text, 's')
 
 
-FORMS = 'write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
+FORMS = 'write "85" (bad above 85), "11:" (bad below 11), "10:20" (bad outside) or "@1:5" (bad inside)'
 TIMES = (
     'write "30d:" (bad below 30 days), "5y" (bad above 5 years), "1d:2w" (bad outside) or "@1d:2w" (bad inside); '
     'units are d, w and y; a number without a unit is in seconds'

@@ -496,6 +496,21 @@ def test_a_failing_spare_was_not_dropped(state, words):
     assert words in found[0].why
 
 
+@pytest.mark.parametrize(('failing', 'at_risk'), [('ab', 'md0'), ('d', 'home')])
+def test_the_lowest_group_whose_data_is_at_risk_is_named(failing, at_risk):
+    """Whoever copies one volume would lose the others on the array."""
+    mirror = group(
+        'md0', 'raid1', 'sda', 'sdb', 'sdc', states={'sdc': 'spare'}, slots=2
+    )
+    home = group('home', 'linear', 'md0', 'sdd', used='/home')
+    dying = [bad(f'sd{letter}') for letter in failing]
+    spare = sound('sdc')._replace(is_to_replace=True)
+    steps = {step.drive.name: step for step in ordered([mirror, home], *dying, spare)}
+
+    assert steps['sdc'].why.code == 'copy-other-first'
+    assert steps['sdc'].why.fields['group'] == at_risk
+
+
 NESTED = [
     group('md1', 'raid1', 'sda', 'sdb'),
     group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/'),
@@ -892,13 +907,13 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.only_aside(RAID1, [JOURNAL]),
-            'the drive holds no data, only the journal of md0 (raid1, /srv): replace or remove '
-            'the journal in the array before you pull the drive',
+            'the drive holds no data, only the journal of md0 (raid1, /srv): first replace or '
+            'remove the journal in the array, then pull the drive',
         ),
         (
             sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
-            'the drive holds no data, only the log and cache of md0 (ZFS raid1, /srv): replace '
-            'or remove the log and cache in the pool before you pull the drive',
+            'the drive holds no data, only the log and cache of md0 (ZFS raid1, /srv): first '
+            'replace or remove the log and cache in the pool, then pull the drive',
         ),
         (
             sentences.only_aside(RAID1, LOGS[1:]),

@@ -304,7 +304,7 @@ MISTAKES = {
     'no valid range': (
         reading({'from': '100 - value'}),
         'ACME X1, attribute 233, endurance_used: "from": "100 - value" converts even a raw '
-        'value that means "not set"; to exclude its result, add "valid": [0, 99]',
+        'value that means "not set"; to exclude its result, write "valid": [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
@@ -391,7 +391,7 @@ MISTAKES = {
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
         'ACME X1, attribute 245, endurance_used: this attribute is misleading, and its reading may override '
-        'a good reading of endurance_used; remove this attribute',
+        'a good reading of endurance_used; remove this reading',
     ),
     'one of two formulas reads a trap': (
         reading(

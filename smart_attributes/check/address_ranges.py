@@ -21,7 +21,8 @@ def ranges(addresses: Sequence[str]) -> list[str]:
             written.append(address)
     for (head, tail), numbers in slots.items():
         for run in _runs(sorted(numbers)):
-            # shorter ones are listed, and so are the few numbers of a type without slots (USB ports)
+            # One or two slots are written one by one. USB ports never become a range, because an
+            # adapter has at most two.
             if len(run) >= 3:
                 written.append(f'{head}{run[0]}-{run[-1]}{tail}')
             else:

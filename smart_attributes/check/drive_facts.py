@@ -157,7 +157,7 @@ def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
     return (
         log.get('media_errors', -1),
         log.get('percentage_used', -1),
-        -log.get('available_spare', 100),
+        -log.get('available_spare', 256),
     )
 
 

@@ -65,17 +65,17 @@ class Wanted:
         self._words = words
         self._hide_serial = hide_serial
         self._matches = {word: _Matches([], []) for word in words}
-        self._names: list[str] = []  # of the drives, as printed
-        # slug -> name that a message may suggest: "megaraid_4" -> "megaraid,4"
-        self._spellings: dict[str, str] = {}
+        # The following are for the message about a word that names no drive, see _hints().
+        self._listed: list[str] = []  # one name of each drive
+        # slug -> any name of a drive: "megaraid_4" -> "megaraid,4"
+        self._suggestions: dict[str, str] = {}
 
     def see(self, addressed: Sequence[Named], item: Any) -> None:
-        """Add a drive to the matches of each word that is one of its names, and its names to those
-        that a message may suggest.
+        """Add a drive to the matches of each word that is one of its names.
 
         addressed: the names of the drive at each of its addresses. item: returned by items().
         """
-        first = addressed[0]
+        address = addressed[0].address
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
@@ -84,16 +84,22 @@ class Wanted:
         slugs.discard(slug(''))
         for word, matches in self._matches.items():
             if word in names:
-                matches.exact.append((first.address, item))
+                matches.exact.append((address, item))
             elif slug(word) in slugs:
-                matches.similar.append((first.address, item))
-        # a mistyped name is compared with at most about this many names
-        if len(self._spellings) < 2000:
-            self._names.append(first.name)
-            for drive in addressed:
-                others = () if self._hide_serial else sorted(drive.others)
-                for name in (drive.name, *others):
-                    self._spellings[slug(name)] = name
+                matches.similar.append((address, item))
+        # A mistyped name is compared with at most about this many names.
+        if len(self._suggestions) < 2000:
+            self._keep_for_hints(addressed)
+
+    def _keep_for_hints(self, addressed: Sequence[Named]) -> None:
+        """Keep the names of a drive for _hints(): its first name to list the drive, and all names
+        as suggestions, but no serial number if these are hidden.
+        """
+        self._listed.append(addressed[0].name)
+        for drive in addressed:
+            others = () if self._hide_serial else sorted(drive.others)
+            for name in (drive.name, *others):
+                self._suggestions[slug(name)] = name
 
     def items(self) -> list[Any]:
         """Return the items of the drives that the words name.
@@ -124,7 +130,7 @@ class Wanted:
         """Yield the name that is most like a word, if one is alike, and the names of the drives."""
         import difflib  # only for this message
 
-        for near in difflib.get_close_matches(slug(word), self._spellings, 1):
-            yield f'did you mean {clean(self._spellings[near])}?'
-        names = listed(list(map(clean, self._names)), _SHOWN)
+        for near in difflib.get_close_matches(slug(word), self._suggestions, 1):
+            yield f'did you mean {clean(self._suggestions[near])}?'
+        names = listed(list(map(clean, self._listed)), _SHOWN)
         yield f'drives: {names}' if names else 'no drive was found'

@@ -63,11 +63,10 @@ def advisory(
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
         'firmware_advisory',
-        0,
-        '',
-        Source(defect.source),
-        words,
-        State.CRITICAL if is_near else defect.state,
+        number=0,
+        source=Source(defect.source),
+        verdict=words,
+        state=State.CRITICAL if is_near else defect.state,
         has_remedy=defect.has_correction,
         brief=f'{firmware} {harm}',
         action=defect.action,
@@ -110,7 +109,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     can_be_added = report.attributes or identity.protocol != 'ATA'
     if is_anonymous:
         state = State.UNKNOWN
-        words = 'no model, so the attributes cannot be evaluated; add the lines with model and firmware'
+        words = 'no model, so the attributes cannot be evaluated; add the lines with model and firmware to the report'
         brief = 'attributes without a model'
         action = 'record it again: smartctl --json -x DEVICE'
     elif can_be_added:
@@ -295,8 +294,7 @@ def _lost_wear(report: Report, spec: DriveSpec) -> Iterator[Coded]:
         for item in spec.readings
         if item.metric == ENDURANCE and not item.is_trap
     )
-    is_lost = reported and sources and reported.isdisjoint(sources)
-    if is_lost:
+    if reported and sources and reported.isdisjoint(sources):
         yield Coded(
             'values-missing',
             f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '

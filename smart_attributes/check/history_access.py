@@ -488,8 +488,8 @@ def _with_serial_of(store: HistoryStore, device: Device) -> Record | None:
 
 
 def remembered(settings: HistorySettings) -> Remembered:
-    """Return the history of a run, which is empty for recorded reports and without a state
-    directory.
+    """Return the history of a run. It is empty if the options turn the history off, for recorded
+    reports, and for a command that uses no history: its access is ''.
     """
     use = settings.use
     if use.no_history or settings.is_recorded or not use.access:

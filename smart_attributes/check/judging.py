@@ -197,7 +197,7 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
                 is_bound=drive_logs.HIDDEN in by_metric,
             )
         )
-    if not case.spec.family:
+    if not case.family:
         derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)
     return derived + _time_left(case, by_metric)
@@ -310,24 +310,21 @@ def of_kind(identity: Identity, kind: str) -> Identity:
 def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the reading endurance_time_left:
 
-    - if endurance_time_left has a limit, with the reason instead of a number if the time is unknown
-    - if only endurance_used has a limit, to show it, so only if the time is known
-    - otherwise not at all
+    - no reading, if neither endurance_used nor endurance_time_left is judged
+    - if only endurance_used is judged: the reading, but only if the time is known
+    - if endurance_time_left is judged: always the reading; if the time is unknown, it has the
+      reason instead of a number
 
-    A metric that the options ignore counts as one without a limit. If they ignore endurance_used,
-    the time is unknown.
+    If the options ignore endurance_used, the time is unknown.
     """
-    ignored = case.rules.asked.ignore_metrics
-    basis = {} if ENDURANCE in ignored else by_metric
-    is_time_left_judged = (
-        _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
-    )
-    is_wear_judged = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
-    if not is_time_left_judged and not is_wear_judged:
+    is_wear_judged = ENDURANCE in by_metric and _is_judged(case, ENDURANCE)
+    is_time_left_judged = _is_judged(case, TIME_LEFT)
+    if not is_wear_judged and not is_time_left_judged:
         return []
     from . import forecasts
 
     past = case.past
+    basis = {} if ENDURANCE in case.rules.asked.ignore_metrics else by_metric
     reading = forecasts.time_left(basis, past)
     if not is_time_left_judged:
         return [] if reading.number is None else [reading]
@@ -337,7 +334,11 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     return [reading]
 
 
-def _has_levels(limit: Limit) -> bool:
+def _is_judged(case: _Case, metric: str) -> bool:
+    """Return whether a metric has levels, and the options do not ignore the metric."""
+    if metric in case.rules.asked.ignore_metrics:
+        return False
+    limit = case.limit(metric)
     return limit.warning is not None or limit.critical is not None
 
 
@@ -475,11 +476,14 @@ def weighed(
     context: Context,
     accepted: Acknowledgement | None,
 ) -> Judgement:
-    """Return a judgement that combines level, growth and acknowledgement in their order of
-    precedence.
+    """Return a judgement that combines level, growth and acknowledgement. The first case that
+    applies counts:
 
-    A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged.
+    - The drive itself reports a state, the reading is not judged, or it has no number: the
+      judgement stays as it is, and cannot be acknowledged.
+    - The number is acknowledged, and acknowledgements count for this limit: OK.
+    - The number has grown: the worse state of level and growth, see _with_growth().
+    - Otherwise: the level alone.
     """
     reading = without_growth.reading
     if reading.state is not None or not reading.judged or reading.number is None:
@@ -493,10 +497,9 @@ def weighed(
     )
     if not is_accepted or _has_only_own_levels(limit):
         return with_growth
+    would_alert = with_growth.state is not State.OK
     return without_growth._replace(
-        state=State.OK,
-        against=NOTHING,
-        acknowledged=with_growth.state is not State.OK,
+        state=State.OK, against=NOTHING, acknowledged=would_alert
     )
 
 

@@ -151,15 +151,20 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
 
 
 def _meaning(finding: LastFinding, metrics: Metrics) -> Metric | None:
-    """Return the metric whose concern and remedy a finding has: endurance_used for a status of the
-    drive that means only wear, else its own metric; None if this version does not have that metric.
+    """Return the metric whose concern and remedy a finding has:
+
+    metric of the finding   remedy stored with it   result
+    smart_status            that of endurance_used  endurance_used: the status means only wear
+    smart_status            none                    smart_status
+    crc_errors              any                     crc_errors
+    not in this version     any                     None
     """
     metric = metrics.get(finding.metric)
+    if metric is None or metric.concern != severity.HEALTH:
+        return metric
+    # A status such as smart_status has no remedy of its own, so this one is from endurance_used.
     wear = metrics[ENDURANCE]
-    is_status = metric is not None and metric.concern == severity.HEALTH
-    # A status was stored with this remedy only if it meant wear: its own metric has no remedy.
-    is_wear_status = is_status and finding.remedy == wear.remedy
-    return wear if is_wear_status else metric
+    return wear if finding.remedy == wear.remedy else metric
 
 
 def _present_state(
@@ -199,9 +204,9 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     if not last_statuses or not present_statuses:
         return verdict
     last_status = last_statuses[0]
-    present = present_statuses[0]
-    is_self_assessment = present.reading.source.log == SELF_ASSESSMENT
-    is_reported = present.reading.number in (FAILED, PASSED)
+    present_status = present_statuses[0]
+    is_self_assessment = present_status.reading.source.log == SELF_ASSESSMENT
+    is_reported = present_status.reading.number in (FAILED, PASSED)
     if is_self_assessment and is_reported:
         return verdict
     # Only an alert is stored as a finding, so the last status was not PASSED.
@@ -218,11 +223,11 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         last_status.state,
         concern=last_status.concern,
         remedy=last_status.remedy,
-        graphed=present.graphed,
+        graphed=present_status.graphed,
         words=last_status.plain,
     )
     judgements = [
-        stored if judgement is present else judgement
+        stored if judgement is present_status else judgement
         for judgement in verdict.judgements
     ]
     return verdict._replace(

@@ -93,31 +93,39 @@ def missing(run: Run) -> tuple[Demand, ...]:
 
 
 def _has_other_drives(run: Run) -> bool:
-    """Return whether the history knows a drive that is not missing, such as the other drives of a
-    machine if the run names one of them; False without history.
+    """Return whether the history knows a drive that is not missing and that this run leaves out: one
+    that is not named, or, for a scan, one that --ignore or --match excludes. False without history.
     """
     whereabouts = run.drives.whereabouts
     if whereabouts is None:
         return False
-    return any(not place.gone for place in whereabouts.places)
+    missing_drives = {drive.place.drive for drive in run.drives.missing}
+    present = [place for place in whereabouts.places if not place.gone]
+    if run.read.found.is_scan:
+        # A scan cannot tell whether drives at other addresses are still there.
+        present = list(filter(whereabouts.scope.covers, present))
+    return any(place.drive not in missing_drives for place in present)
 
 
 def _of_history(run: Run) -> tuple[Sequence[Demand], Sequence[Coded]]:
     """Return the messages about the history: those that have a state, and the remarks.
 
-    If the history cannot be used, the only message says so. It has a state if the history is
-    required, or if this run has lost it; otherwise, it is a remark. If the history is used, each
-    loss has a state, and a doubt about its dates is a remark.
+    - If the history is used, each loss has a state, and a doubt about its dates is a remark.
+    - If it cannot be used, and is required or was lost by this run: the only message says so, and
+      has a state.
+    - If it cannot be used otherwise: the same message is a remark.
     """
     history = run.history
+    # This also sets history.trouble.
     remarks = history.remarks
     # the state that the option sets; None: the option is not given
     required_state = run.settings.history.history_required
     state = State.WARNING if required_state is None else required_state
-    must_alert = required_state is not None or history.is_lost
-    if history.trouble and must_alert:
-        return [(state, message) for message in remarks], ()
-    return [(state, message) for message in history.losses], remarks
+    if history.trouble == '':
+        return [(state, loss) for loss in history.losses], remarks
+    if required_state is not None or history.is_lost:
+        return [(state, remark) for remark in remarks], ()
+    return (), remarks
 
 
 def messages(run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from ..errors import DriveAsleep
-from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
+from ..model import DOUBTED, ONE, Alias, Identity, Read, Report, SelfTest
 from ..reading.content import COMMAND_FAILED, FAILED
 from ..reading.device_types import is_raid
 from ..reading.identity import NONE, WEAK, agreement, identifiers
@@ -38,20 +38,24 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
     groups: list[list[Read]] = []  # the addresses of each drive
+    # These lists are the same objects as in *groups*, so they grow there, too.
     groups_by_identifier: dict[str, list[list[Read]]] = defaultdict(list)
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_vagueness):
         own_identifiers = _identifiers(read)
-        alike: list[list[Read]] = []
-        for identifier in own_identifiers:
-            alike += groups_by_identifier[identifier]
+        alike = [
+            group
+            for identifier in own_identifiers
+            for group in groups_by_identifier[identifier]
+        ]
         group = _group_of(read, alike, seen_as)
         if group is None:
             group = []
             groups.append(group)
+        group.append(read)
+        # A group that is already listed under an identifier is listed again, which has no effect.
         for identifier in own_identifiers:
             groups_by_identifier[identifier].append(group)
-        group.append(read)
     # The groups, and in each group its addresses, get back the order of *reads*.
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
@@ -109,15 +113,18 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
 
 
 def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
-    """Return whether two addresses lead to the same drive:
+    """Return whether two addresses lead to the same drive. If their reports differ, this depends on
+    the last check, see seen_as():
 
-    - False, if the identities do not agree
-    - if errors that the drive counted between the reads cannot explain how the reports differ: True
-      only if the last check found one drive at both addresses, without such a difference. The
-      second such difference in a row means two drives.
-    - if only counted errors can explain how the reports differ, and only one of serial number and
-      WWN agrees: True only if the last check found one drive at both addresses
-    - True, in all other cases
+                                                               SEPARATE  DOUBTED  ONE
+    the identities do not agree                                False     False    False
+    the reports differ, even if errors were counted meanwhile  False     False    True
+    they differ unless errors were counted, and only one of    False     True     True
+    serial number and WWN agrees
+    all other cases                                            True      True     True
+
+    DOUBTED: the last check found one drive, but the reports differed as in the second row. The
+    second such difference in a row means two drives.
     """
     level = _agreement(first, second)
     if level == NONE:
@@ -125,12 +132,11 @@ def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
     addresses = first.device.address, second.device.address
     differ_anyhow = _differ(first, second, has_counted_errors=True)
     if differ_anyhow:
-        # DOUBTED: the last check found one drive, but with such a difference.
         return seen_as(*addresses) == ONE
     if level == WEAK:
         differ_unless_errors_counted = _differ(first, second, has_counted_errors=False)
         if differ_unless_errors_counted:
-            return seen_as(*addresses) != SEPARATE
+            return seen_as(*addresses) in (ONE, DOUBTED)
     return True
 
 

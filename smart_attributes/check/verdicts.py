@@ -31,20 +31,24 @@ class Verdicts:
 
         late: why no more drives are judged, or ''. A drive that was not judged before is UNKNOWN.
         """
-        verdicts = {}
-        for read in sorted(self._drives.reads, key=self._place_in_order):
-            verdicts[read.device] = self._fenced(read, late)
+        verdicts = {
+            read.device: self._fenced(read, late)
+            for read in sorted(self._drives.reads, key=self._place_in_order)
+        }
         return tuple(verdicts[read.device] for read in self._drives.reads)
 
     def _place_in_order(self, read: Read) -> int:
-        """Return the place of a drive in the order of judging, the lowest first: 0 for drives that
-        smartctl calls failing, then those whose last verdict was worst.
+        """Return the place of a drive in the order of judging, the lowest first:
+
+        - 0, if smartctl calls the drive failing
+        - 1 to 4, by its last verdict: CRITICAL, UNKNOWN, WARNING, and OK or no verdict
         """
         # health FAILED, or a pre-fail attribute at its threshold
         if read.report is not None and read.report.has_exit_bit(0b11000):
             return 0
         drive = self._history.drive_of(read.device, read.identity)
         last = drive.verdict.state if drive else State.OK
+        # The urgency of the four states is 0 to 3.
         return len(State) - last.urgency
 
     def _fenced(self, read: Read, late: str) -> Verdict:
@@ -57,7 +61,7 @@ class Verdicts:
         try:
             judged = self._on(read, late)
         except Exception as error:
-            unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
+            unjudged = Verdict(read.device, read.identity or Identity(), State.UNKNOWN)
             judged = fence.failed(unjudged, error, fence.UNJUDGED)
         try:
             return described(judged, read, self._drives, self._history, self._judge)

@@ -49,7 +49,8 @@ def run(options: Options, runner: processes.Runner) -> int:
     """
     own: AcknowledgeOptions = options.own
     options = person.with_names(options)
-    _check_combination(options.which, own)
+    which = options.which
+    _check_combination(which, own)
     config = options.data.config
     hide_serial = options.naming.hide_serial
     if own.lists:
@@ -76,10 +77,11 @@ def run(options: Options, runner: processes.Runner) -> int:
         if state is not State.OK:
             raise UsageError(words)
         return _print([f'nothing to acknowledge: {words}'], ())
-    which = options.which
-    asked = len(which.devices) + len(which.reports)
-    # -d may be a range of drives behind a controller, and --report a directory
-    if which.metrics and not which.names and len(drives.verdicts) > asked:
+    # -d may be a range of drives behind a controller, and --report a directory. A metric alone then
+    # does not tell which of these drives is meant.
+    arguments = len(which.devices) + len(which.reports)
+    stand_for_more_drives = len(drives.verdicts) > arguments
+    if which.metrics and not which.names and stand_for_more_drives:
         raise UsageError('name the drive too, such as: acknowledge sda reallocated')
     choice = acceptable(
         drives.verdicts,

@@ -127,29 +127,35 @@ def _foreseen(
 ) -> tuple[list[Located], Outlooks]:
     """Return the drives with their places, and what the history tells about each.
 
-    A drive for which this fails, or for which no action can be decided, is UNKNOWN, without affecting
-    the others. only_alerting: drives that are OK have no place, and are left out of the second value.
+    outlook, place: called with a verdict. If one of them raises an exception, or if no action can
+    be decided, only this drive becomes UNKNOWN. only_alerting: drives that are OK have no place,
+    and are left out of the second value.
     """
-    now = time.time()
     located = []
     outlooks = {}
     for verdict in verdicts:
         if only_alerting and not verdict.state:
             located.append(Located(verdict))
             continue
-        # After an exception, tried() returns a verdict with a problem, and its last argument.
+        # After an exception, tried() returns an UNKNOWN verdict, and its last argument.
         verdict_compared, future = fence.tried(
             verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE
         )
         verdict_located, location = fence.tried(
             verdict_compared, place, 'cannot be located', Place()
         )
-        # The groups are examined with what each drive needs, for all drives in one call. An
-        # exception there would affect all of them, so it is found here.
-        use, _ = _decided(Use(verdict_located), future, now)
-        located.append(Located(use.verdict, location))
+        # Later, one call decides what all drives need, to examine their groups. An exception there
+        # would affect all drives, so here each drive is tested alone.
+        verdict_tested = _with_tested_action(verdict_located, future)
+        located.append(Located(verdict_tested, location))
         outlooks[verdict.device] = future
     return located, outlooks
+
+
+def _with_tested_action(verdict: Verdict, outlook: Outlook) -> Verdict:
+    """Return the verdict itself; an UNKNOWN verdict if no action for its drive can be decided."""
+    use, _ = _decided(Use(verdict), outlook, time.time())
+    return use.verdict
 
 
 def _with_groups(

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print the result for a monitoring daemon; return the state as the exit status."""
-    # The time can end at any point, also between two stages; the last result of each stage counts.
-    # survey() appends its result to this list before it returns, so the result is not lost if the
-    # time ends in between. After the output begins, TimeIsOver is not raised, see
-    # alarm.conclude(). So nothing is printed twice, even if the time ends in the first call of
-    # _finish().
+    """Print the result for a monitoring daemon; return the state as the exit status.
+
+    What happens if the time is over depends on what exists by then:
+
+    - no survey: TimeIsOver is raised, and nothing is printed
+    - a survey: its drives are printed without their groups
+    - the overview: it is printed
+    """
+    # survey() passes its result to done() just before it returns the same result. If the time ends
+    # between the two, only this list has the result.
     surveys: list[Survey] = []
     overview: Overview | None = None
     try:
@@ -36,7 +40,10 @@ def run(options: Options, runner: Runner) -> int:
         if not surveys:
             raise
         if overview is None:
+            # If the time ended in done(), survey() has made a second survey, which counts.
             overview = cases.of_alerts_in_haste(surveys[-1], options, str(over))
+        # Nothing has been printed yet: TimeIsOver is not raised after the output has begun, see
+        # alarm.conclude().
         return _finish(overview, options, runner)
 
 
@@ -49,8 +56,9 @@ def _finish(result: Overview, options: Options, runner: Runner) -> int:
         lambda drives: rendered(drives, result, options, options.own),
         cases.unshown,
     )
-    runner.conclude(outcome.text, int(outcome.state))
-    return int(outcome.state)
+    status = int(outcome.state)
+    runner.conclude(outcome.text, status)
+    return status
 
 
 def rendered(

@@ -99,9 +99,10 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
     Raises UsageError; exits after --help.
     """
     if argv and argv[0][:1] != '-':
-        for command in commands():
-            # CHECK has no word; its parser reports an unknown word
-            if command is not CHECK and command.name == argv[0]:
+        # The first command is CHECK, which is called without a word. CHECK's parser, below, reports
+        # the word "check" as a mistake, like any unknown word.
+        for command in commands()[1:]:
+            if command.name == argv[0]:
                 return command, command_line.parse(command, parser(command), argv[1:])
     return CHECK, command_line.parse(CHECK, parser(CHECK), argv)
 

@@ -89,7 +89,9 @@ def _document(
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     of_groups = replacement.document(machine, verdicts) if machine else {}
     return {
-        **person.why_empty(overview.verdicts, survey.nobody),
+        # Without drives, both of these have a "state". The second one counts, because it includes
+        # the states of the messages.
+        **person.why_empty(verdicts, survey.nobody),
         **json_document.document(cases, survey.told, now, overview.remarks),
         **of_groups,
         'work': json_document.work_list(in_order(cases, machine)),

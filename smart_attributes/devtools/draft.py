@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -68,6 +69,8 @@ NEXT = (
 
 # (attribute, smartctl's name) -> (readings, why)
 Meanings = Mapping[tuple[int, str], tuple[Json, str]]
+# (attribute, smartctl's name) -> the vote of each entry: (vendor, readings as JSON text)
+Votes = dict[tuple[int, str], list[tuple[str, str]]]
 
 
 class Fit(NamedTuple):
@@ -200,44 +203,41 @@ def _attributes(
 
     kind: "hdd", "ssd" ... base: the entry that matches the drive at present, or {}.
     """
-    by_number = {row.id: row for row in rows}
-    # the base entry's own attributes, by ID; None for null
-    own = {int(key): value for key, value in base.get('attributes', {}).items()}
-    # its own attributes without None, and those of its sets, by ID
+    # the rows of the drive that are not in the result yet
+    remaining = {row.id: row for row in rows}
+    attributes: MutableJson = {}
+    # Without a base entry, there is nothing to inherit.
+    for key, attribute in base.get('attributes', {}).items():
+        row = remaining.pop(int(key), None)
+        if row and attribute is None:
+            attributes[key] = None
+        elif row:
+            attributes[key] = _inherited(attribute, row, base['family'])
+    # The attributes, by ID, of the base entry and of its sets, without those that are null. Without
+    # a base entry, these are the attributes of the common set.
     described = database.rows_of(base)
-    inherited = {
-        str(number): _inherited(attribute, by_number[number], base['family'])
-        for number, attribute in own.items()
-        if number in by_number
-    }
     # A second reading of a metric would replace the first one, so the other attributes must not
     # read these metrics. Attributes that this drive lacks count, too: other drives of the family
     # have them.
-    read_metrics = set()
-    for attribute in described.values():
-        read_metrics.update(attribute.get('readings', ()))
+    read_metrics = {
+        metric
+        for attribute in described.values()
+        for metric in attribute.get('readings', ())
+    }
     meanings = _agreed_meanings(database, kind, read_metrics)
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
-    # An attribute that the base entry sets to null is in *own*, but not in *described*.
-    new = {
-        str(number): _attribute(row, meanings, new_fits)
-        for number, row in by_number.items()
-        if number not in own and number not in described
-    }
-    return {**inherited, **new}
+    for number, row in remaining.items():
+        # The base entry's sets describe their attributes already.
+        if number not in described:
+            attributes[str(number)] = _attribute(row, meanings, new_fits)
+    return attributes
 
 
-def _inherited(attribute: Json | None, row: AttributeRow, family: str) -> Json | None:
-    """Return an attribute of the entry *family*, with the drive's columns in its comment; None if
-    the entry does not use this attribute of its sets.
-    """
-    if attribute is None:
-        return None
+def _inherited(attribute: Json, row: AttributeRow, family: str) -> Json:
+    """Return an attribute of the entry *family*, with the drive's columns in its comment."""
     reason = f'interpreted as in the entry {family}' if 'readings' in attribute else ''
-    return {
-        **attribute,
-        'comment': _comment(row, reason, attribute.get('comment', '')),
-    }
+    comment = attribute.get('comment', '')
+    return {**attribute, 'comment': _comment(row, reason, comment)}
 
 
 def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Json:
@@ -282,8 +282,26 @@ def _agreed_meanings(
     same name. kind: entries for other kinds of drives do not count. read_metrics: metrics that the
     new entry already reads; attributes that give one of them are left out.
     """
-    # (ID, name) of an attribute -> readings, as text -> the vendor of each entry with them
-    votes: dict[tuple[int, str], dict[str, list[str]]] = {}
+    meanings = {}
+    for key, votes in _votes(database, kind).items():
+        # AGREEMENT is more than half, so only the most frequent readings can be agreed.
+        [(text, count)] = Counter(text for _, text in votes).most_common(1)
+        vendors = {vendor for vendor, readings_text in votes if readings_text == text}
+        agreed = json.loads(text)
+        total = len(votes)
+        is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * total
+        if is_agreed and agreed and read_metrics.isdisjoint(agreed):
+            reason = f'interpreted as in {count} of the {total} entries with this name'
+            meanings[key] = agreed, reason
+    return meanings
+
+
+def _votes(database: SpecDatabase, kind: str) -> Votes:
+    """Return the votes on each attribute: one for each entry that describes the attribute. Entries
+    for other kinds of drives, and fallbacks, have no vote. The readings are without percentages and
+    amounts of data, so they can be "{}".
+    """
+    votes: Votes = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
@@ -294,21 +312,9 @@ def _agreed_meanings(
                 for metric, spec in attribute.get('readings', {}).items()
                 if database.metrics[metric].unit not in ('%', 'B')
             }
-            vendors_by_text = votes.setdefault((number, attribute['name']), {})
-            vendors_by_text.setdefault(json.dumps(specs), []).append(vendor)
-    meanings = {}
-    for key, vendors_by_text in votes.items():
-        total = sum(map(len, vendors_by_text.values()))
-        for text, vendors in vendors_by_text.items():
-            agreed = json.loads(text)
-            count = len(vendors)
-            is_agreed = len(set(vendors)) >= VENDORS and count >= AGREEMENT * total
-            if is_agreed and agreed and read_metrics.isdisjoint(agreed):
-                reason = (
-                    f'interpreted as in {count} of the {total} entries with this name'
-                )
-                meanings[key] = agreed, reason
-    return meanings
+            key = number, attribute['name']
+            votes.setdefault(key, []).append((vendor, json.dumps(specs)))
+    return votes
 
 
 def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fit]:
@@ -320,10 +326,9 @@ def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fi
     if percent not in WORN:
         return []
     fits = []
-    by_number = {row.id: row for row in rows}
     for row in rows:
         for text, valid in ENDURANCE_FORMULAS.items():
-            if decode.evaluate(decode.parse(text), row, by_number) == percent:
+            if decode.evaluate(decode.parse(text), row, {row.id: row}) == percent:
                 words = f'{text} equals the endurance that the drive itself reports'
                 spec = {'from': text, 'valid': list(valid)}
                 fits.append(Fit(row.id, ENDURANCE, spec, words))

@@ -350,7 +350,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                     yield (
                         place,
                         f'this attribute is misleading, and its reading may override a good reading of {metric}; '
-                        'remove this attribute',
+                        'remove this reading',
                     )
 
 

@@ -8,8 +8,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import HIGHEST_BEYOND, HIGHEST_ENDURANCE
-from ..knowledge import decode
-from ..knowledge.decode import RAW_BYTES, Formula, Operand, evaluate
+from ..knowledge.decode import (
+    COUNTED_IN_SECTORS,
+    LOGICAL_SECTORS,
+    RAW_BYTES,
+    UNITS,
+    Formula,
+    Operand,
+    evaluate,
+)
 from ..knowledge.drive_database import Metric, is_inside, is_plausible, span
 from ..model import AttributeRow
 from ..typed import TYPE_CHECKING, Json
@@ -45,10 +52,10 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
 
 def fitting(metric: str, base: str) -> Sequence[str]:
     """Return the units in which a drive may count a metric that has this base unit."""
-    units = [name for name, (of_unit, _) in decode.UNITS.items() if of_unit == base]
-    if metric in decode.COUNTED_IN_SECTORS:
+    units = [name for name, (of_unit, _) in UNITS.items() if of_unit == base]
+    if metric in COUNTED_IN_SECTORS:
         return units
-    return [name for name in units if name != decode.LOGICAL_SECTORS]
+    return [name for name in units if name != LOGICAL_SECTORS]
 
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
@@ -80,7 +87,6 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if it accepts none.
     """
     valid = spec.get('valid') or (None, None)
-    _, last = valid
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
@@ -90,15 +96,12 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if formula.minus_from and None in valid:
         yield (
             f'"from": "{spec["from"]}" converts even a raw value that means "not set"; '
-            'to exclude its result, add "valid": [0, '
+            'to exclude its result, write "valid": [0, '
             f'{formula.minus_from - 1}]'
         )
         return
-    # A "ceiling" of at most 255 % reduces larger numbers, so these are valid, too: 300 % is shown
-    # as 255 %.
-    is_reduced = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
-    largest_valid = HIGHEST_BEYOND if is_reduced else HIGHEST_ENDURANCE
-    if metric.name == ENDURANCE and (last is None or last > largest_valid):
+    _, last = valid
+    if metric.name == ENDURANCE and (last is None or last > _largest_valid(spec)):
         yield (
             f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
             f'"ceiling" is {HIGHEST_ENDURANCE}); with a larger number, other raw values could pass as a percentage'
@@ -112,6 +115,17 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
                 f'narrow the range in "valid", or add {number:g} to the list "not"'
             )
             return
+
+
+def _largest_valid(spec: Json) -> int:
+    """Return the largest number of endurance used that "valid" may contain:
+
+    "ceiling": 255 -> 999, because a larger number is reduced: 300 % is shown as 255 %
+    "ceiling": 300, or no ceiling -> 255
+    """
+    if 'ceiling' in spec and spec['ceiling'] <= HIGHEST_ENDURANCE:
+        return HIGHEST_BEYOND
+    return HIGHEST_ENDURANCE
 
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:

@@ -40,7 +40,7 @@ class Validation(NamedTuple):
     files: Sequence[str]
     kind: str  # ENTRIES or LIMITS
     problems: Sequence[str]
-    # "1 entry", "885 samples"; empty if problems prevented further rules
+    # "1 entry", "885 samples"; empty if a part could not be used
     summary: Sequence[str] = ()
 
 
@@ -181,7 +181,7 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield from validation.problems
     count = len(validation.problems)
     counted = plural(count, 'problem') if count else 'no problem'
-    # Without a summary, there is at least one problem, which prevented further rules.
+    # Without a summary, there is at least one problem: a part that could not be used.
     if validation.summary:
         summary = [*validation.summary, counted]
     else:

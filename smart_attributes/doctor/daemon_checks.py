@@ -84,8 +84,8 @@ def _found(
     """Return the finding about a check, with the first line of its answer, or why there is none."""
     line = ''
     if answer:
-        line = text_of(answer).partition('\n')[0].partition('|')[0][:200]
-        line = line or answer.reason
+        first_line = text_of(answer).partition('\n')[0]
+        line = first_line.partition('|')[0][:200] or answer.reason
     return found(
         code,
         daemon=check.daemon,
@@ -106,10 +106,11 @@ def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
     must be restarted, or else the reason by _cause().
     """
     folder = process_of(check.daemon)  # "/proc/812"; "/" if the daemon does not run
-    boot = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    boot = time.time() - drive_locks.uptime()
     start = boot + drive_locks.started(os.path.basename(folder))
-    # A daemon that ended after its answer gets the same advice, because a restart also starts it.
-    if folder == '/' or start < os.stat(check.file).st_mtime:
+    # The start is known to 10 ms. A daemon that ended after its answer gets the same advice, because
+    # a restart also starts it.
+    if folder == '/' or start + 1 < os.stat(check.file).st_mtime:
         return _found('daemon-not-restarted', check, answer)
     return _cause(check, answer, program, check.user)
 
@@ -169,8 +170,7 @@ def _run_by_sudo(check: DaemonCheck) -> Finding | None:
     index = check.program_index
     if index < 0:
         return None
-    words_before = check.words[:index]
-    if 'sudo' not in map(os.path.basename, words_before):
+    if 'sudo' not in map(os.path.basename, check.words[:index]):
         return None
     before_program = check.text.partition(check.words[index])[0]  # "sudo -n "
     return _found('daemon-runs-sudo', check)._replace(

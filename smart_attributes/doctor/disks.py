@@ -109,9 +109,9 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
         host = system.host_of(device)
         names = []
         for disk in disks:
-            is_on_host = host in (None, disk.host)
+            may_be_on_host = host is None or host == disk.host
             has_driver = not kind.drivers or disk.driver in kind.drivers
-            if is_on_host and has_driver:
+            if may_be_on_host and has_driver:
                 names.append(disk.name)
         return names
     path = os.path.join(root, device.path.lstrip('/'))

@@ -26,21 +26,19 @@ def history(options: Options, user: str) -> Finding:
 
     user: the user that this process runs as, which is the one given with --user, if any.
     """
-    # the directory in which the checks of every user look first
-    shared = options.state_dir or state_directory.PACKAGE
-    # the directory that this user's checks use: *shared*, or one in the home if that is missing
-    path = state_directory.location(options.state_dir) or shared
+    # location() returns '' if the directory of the package is missing and the user has no home.
+    path = state_directory.location(options.state_dir) or state_directory.PACKAGE
     unfit = unfit_mount(path, *mount_of(path), owner=user)
     if unfit:
-        # A full disk is the more urgent problem: a tmpfs can be written until a restart.
+        # A full disk is the more urgent problem: a tmpfs, for example, can be written until a
+        # restart.
         return full(path) or unfit
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
         # A user given with --user runs the checks, even if it is a person.
         is_of_person = not options.own.user and is_person(os.geteuid())
-        # The advice is to create *shared*, because the checks of other users do not look in a home.
-        return unusable(error, shared, user, group_of(user), is_of_person)
+        return unusable(error, options.state_dir, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
         is_denied = access.is_denied(f'{path}/{state_directory.HISTORY}')
         command = f'chown -hR {user}: {shlex.quote(path)}' if is_denied else ''
@@ -73,7 +71,7 @@ def _in_the_way(folder: str) -> Finding | None:
     is none.
     """
     for name in names_in(folder):
-        path = os.path.join(folder, name)
+        path = f'{folder}/{name}'
         if os.path.isdir(path):
             return found('history-path-in-the-way', path=path)
     return None
@@ -125,13 +123,12 @@ def of_files(options: Options, state: state_directory.StateDirectory) -> Finding
     for fault in (*opened.damage, opened.not_written, opened.slowness):
         if fault:
             return said('history-faulty', f'{path}: {fault}', path=path)
-    repaired = opened.old_damage
-    if repaired:
-        return said('history-remark', f'{path}: {repaired[0]}', path=path)
+    if opened.old_damage:
+        return said('history-remark', f'{path}: {opened.old_damage[0]}', path=path)
     if not opened.records:
         return found('history-empty', path=path, owner=owner)
     written = max(record.last_read for record in opened.records)
-    size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
+    size = sum(_size(f'{path}/{name}') for name in os.listdir(path))
     age = duration(max(int(time.time() - written), 0))
     return found('history-works', path=path, owner=owner, size=size, age=age)
 
@@ -154,17 +151,18 @@ def full(path: str) -> Finding | None:
 
 def unusable(
     error: state_directory.Unusable,
-    place: str,
+    state_dir: str,
     user: str,
     group: str,
     is_of_person: bool,
 ) -> Finding:
-    """Return the finding for a state directory that cannot be used. place: where the directory is,
-    or should be.
+    """Return the finding for a state directory that cannot be used.
 
-    is_of_person: the user is a person, who probably does not run the checks and must not own the
-    directory.
+    state_dir: the argument of --state-dir, or ''. is_of_person: the user is a person, who probably
+    does not run the checks and must not own the directory.
     """
+    # Without --state-dir, a missing directory is created here, never in the home of a user.
+    place = state_dir or state_directory.PACKAGE
     reason = error.what
     path = error.path
     if is_of_person:

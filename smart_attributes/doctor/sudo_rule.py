@@ -103,7 +103,7 @@ def examine_rule(
     entries = sudo.entries() or files.entries
     admits_more = not sudo.refuses([TOO_MUCH])
     knows_expressions = sudo_rules.knows_expressions(sudo.version())
-    late = sudo.late  # set if any of the calls above got no answer in time
+    late = sudo.late  # set if any of the calls above got no complete answer
     types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
     # addresses that the general rule does not allow

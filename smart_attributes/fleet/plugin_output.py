@@ -162,6 +162,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
     """Return a line as a row. left: seconds until wear-out; None if unknown. checked: seconds since
     1970.
     """
+    code = getattr(line.findings, 'code', '')
     row = {
         'name': line.name,
         'model': line.model or None,
@@ -169,7 +170,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         'firmware': line.firmware or None,
         'state': line.state.name,
         # why the drive could not be read; '' if it was
-        'code': getattr(line.findings, 'code', ''),
+        'code': code,
     }
     forecasts = []
     if left is not None:
@@ -182,7 +183,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         findings = line.findings[: action.start()]
         return {**row, **_reason(findings), **_stated(action, forecasts, checked)}
     row.update(_reason(line.findings))
-    was_read = not row['code'] and line.state is not State.UNKNOWN
+    was_read = not code and line.state is not State.UNKNOWN
     if was_read:
         # the line of a drive that was read ends with an action, so it was cut off
         cut = BY_NAME['output-cut']
@@ -191,26 +192,27 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
 
 
 def _reason(findings: str) -> Json:
-    """Return why a drive alerts and, if the findings have a clause about groups, that clause as
-    "replacement".
+    """Return all findings as "why" and, if one of them is a clause about groups, this clause also
+    as "replacement".
 
     findings: without the action, such as "pending is 16; [replace-next] its mirror is complete;
-    [slot-unknown] drive ID 4". The part "slot-unknown" is left out.
+    [slot-unknown] drive ID 4". They become
+
+        "why": "pending is 16; its mirror is complete"
+        "replacement": {"label": "next", "code": "replace-next", "text": "its mirror is complete"}
     """
-    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
-    reason = {'why': _CLAUSE.sub('; ', findings)}
-    clauses = list(_CLAUSE.finditer(findings))
+    without_slot = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
+    clauses = list(_CLAUSE.finditer(without_slot))
     if not clauses:
-        return reason
-    # Text from a drive or a mount point can imitate a clause. The strictest clause counts, so that
-    # an imitation cannot make the label milder.
+        return {'why': without_slot}
+    # The true clause is the last finding, but text from a drive or a mount point before it can
+    # imitate one. The strictest of them counts, so that an imitation cannot make the label milder.
     strictest = min(clauses, key=lambda clause: STRICTEST.index(_label(clause[1])))
     code = strictest[1]
-    # The true clause is the last part. If an imitation before it is the strictest, the text has the
-    # words of both.
-    words = findings[strictest.end() :]
+    # If an imitation is the strictest, this text is its words and the true clause after them.
+    words = without_slot[strictest.end() :]
     return {
-        **reason,
+        'why': _CLAUSE.sub('; ', without_slot),
         'replacement': {'label': _label(code), 'code': code, 'text': words},
     }
 
@@ -220,11 +222,15 @@ def _label(code: str) -> str:
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:
-    """Return the date by which to order a replacement for a drive that is OK; None if no date is
-    known. If it is the day of the check, the result also has this order as the action.
+    """Return the fields of a drive that is OK about the order of its replacement:
+
+    - to order on the day of the check, or overdue: {"action": "order", "to_do": "order a
+      replacement now", "order_by": "2027-01-15"}
+    - to order later, so that it needs no action now: {"order_by": "2027-03-04"}
+    - no date is known: {"order_by": None}
     """
     order = due(actions.ORDER, left, checked)
-    # The date of an overdue order is the day of the check, too.
+    # due() returns this day for an overdue order, too.
     is_due_now = order.order_by == day(checked)
     if is_due_now:
         return {'action': actions.ORDER, **order._asdict()}

@@ -95,10 +95,12 @@ class Summary:
         model = facts['model'] or ''
         of_firmware = self.models[model, facts['firmware'] or '']
         by = due(facts, self._now)
-        # A host that does not read the drive, or misses it, cannot cancel the order of another.
+        # A repeat without a date is from a host that does not read the drive, or misses it. Then
+        # the drive stays in the order that was planned for the earlier report.
         of_order = earlier.of_order if earlier and not by else self.plan[by, model]
         if key:
             counted = _Counted(state, of_firmware, of_order)
+            # To save memory, equal values are stored as one object: the first of them.
             self._counted[key] = self._shared.setdefault(counted, counted)
         self.states[state] += 1
         self.replace.add(drive)

@@ -68,15 +68,16 @@ def _what(drive: Json) -> tuple[str, ...]:
     - how users handle the problem in Icinga: "host in downtime"
     - an alert of a service: the notes, such as how old the result is
     """
-    # Only documents have a "reason": the worst finding. The "why" of a service has all findings.
+    # An alert of a document has a "reason": the worst finding. That of a service has none, but a
+    # "why" with all findings. A drive that is OK can have neither.
     reason = drive.get('reason')
     why = reason or drive.get('why', '')
+    is_alert_of_service = drive['state'] != State.OK.name and not reason
     code = drive.get('code')
     parts = [f'[{code}] {why}', drive['to_do']] if code else [drive['to_do'], why]
     words = [part for part in parts if part and part != actions.NOTHING]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
     words += drive.get('handling', ())
-    is_alert_of_service = drive['state'] != State.OK.name and not reason
     if is_alert_of_service:
         # A note with the code of the drive only repeats *why*.
         words += [note['text'] for note in drive['notes'] if note['code'] != code]
@@ -161,15 +162,16 @@ class Kept:
         else:
             self._others_added += 1
             kept = others
-            # The last drive is the best one, and has the greatest rank. A drive that is even better
-            # would be removed at once, so its text is not made.
-            if len(others) == self._most and drive.rank > others[-1].rank:
+            # The first drive is the worst and has the lowest rank; the last drive is the best and
+            # has the greatest. A full list is not empty, because _most is at least 1.
+            is_full = len(others) == self._most
+            if is_full and drive.rank > others[-1].rank:
                 return
         text = _text(self._shown(drive))
         insort(kept, WorstDrive(drive.rank, text))
         self._size += len(text)
         while len(others) > self._most or self._size > LARGEST_TABLE:
-            # the best drive; an urgent one only if no others are left
+            # Remove the best drive; an urgent one only if no others are left.
             best = others.pop() if others else self._urgent.pop()
             self._size -= len(best.text)
 
@@ -187,10 +189,10 @@ class Kept:
         return (json.loads(row.text) for row in rows[:most])
 
     def taken(self, now: float) -> str:
-        """Return the kept drives as data for the page's script, and free their memory. now:
-        seconds since 1970.
+        """Return the kept drives as data for the page's script, and free their memory:
+        '{"drives":[...],"made":1800000000}'. now: seconds since 1970.
         """
-        texts = [row.text for row in (*self._urgent, *self._others)]
+        drives = ','.join(row.text for row in (*self._urgent, *self._others))
         self._urgent = []
         self._others = []
-        return f'{{"drives":[{",".join(texts)}],"made":{round(now)}}}'
+        return f'{{"drives":[{drives}],"made":{round(now)}}}'

@@ -41,6 +41,8 @@ EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did n
 # older points of a series with MANY points are reduced to one per day
 KEPT_WHOLE = 25 * HOUR
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
+# examples of the types of stored values, for _checked()
+_IDENTITY = ('',) * 5
 _PLACE = DrivePlace('', 0, 0)
 # int() of a longer one takes quadratic time before Python 3.11
 _LONG_NUMBER = re.compile(rb'[0-9]{1000}')
@@ -244,9 +246,10 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
             raise Damaged
         points = _points(point_rows, first, most_of(definition))
         stored[Key(metric, definition)] = Series(pace, points, last_seen)
-    identity = Identity(*_checked([''] * 5, document['identity']))
+    identity = Identity(*_checked(_IDENTITY, document['identity']))
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
+        # The number of the file counts, not the drive number that is stored with a place.
         places=tuple(
             DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
             for fields in places
@@ -270,9 +273,7 @@ def _verdict(stored: Sequence[Any]) -> LastVerdict:
     findings = []
     for *fields, number in rows:
         state, metric, words, remedy, ends = _checked((0, '', '', '', 0), fields)
-        if state not in (State.WARNING, State.CRITICAL):
-            raise Damaged
-        if not _is_small_enough(number):
+        if state not in (State.WARNING, State.CRITICAL) or not _is_small_enough(number):
             raise Damaged
         findings.append(
             LastFinding(State(state), metric, words, number, remedy=remedy, ends=ends)
@@ -389,11 +390,7 @@ def _is_storable(observation: Observation) -> bool:
     return is_short and 0 <= observation.number <= most_of(observation.key.definition)
 
 
-def _grown(
-    before: History | None,
-    observation: Observation,
-    now: int,
-) -> Series:
+def _grown(before: History | None, observation: Observation, now: int) -> Series:
     """Return a series with a number of this check. before: the series until now; None: it is new.
 
     The last_seen of the result is 0: its number was last read when the drive was last read.
@@ -528,10 +525,11 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     places = [
         place for place in drive.places if not place.gone or place.gone > long_ago
     ]
-    # Of too many places, those that the drive has left are dropped first.
     if len(places) > MOST_PLACES:
-        places.sort(key=lambda place: place.gone == 0)
-    return drive._replace(series=kept, places=tuple(places[-MOST_PLACES:]))
+        # The places that the drive has left come first, so they are dropped first.
+        left_first = sorted(places, key=lambda place: place.gone == 0)
+        places = left_first[-MOST_PLACES:]
+    return drive._replace(series=kept, places=tuple(places))
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
@@ -560,21 +558,24 @@ def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
 
 
 def _monthly_until(points: Sequence[Point], now: int) -> int:
-    """Return the time before which one point of each month is kept, usually KEPT_DAILY ago.
+    """Return the time until which the caller reduces the points to one of each month: the end of
+    the first month that has two points, because the months before it are already reduced. It is
+    never later than KEPT_DAILY ago, which is also the result if no month has two points.
 
-    A call reduces at most one more month, so that a wrong clock cannot reduce all of them at once.
-    So the result is not after the end of the first month that still has two points. If now is
-    December 2027, KEPT_DAILY ago is November 2026:
+    So a check reduces one month only, and a wrong clock cannot reduce all of them at once. If
+    KEPT_DAILY ago is in November:
 
-    - one point in January 2026, and 30 in each month from February on: the end of February 2026
-    - one point in each month until November 2026, and 30 in each later month: KEPT_DAILY ago
+    months of the points          result
+    Jan, Feb, Feb, Mar, Mar, Apr  the end of February
+    Jan, Feb, Mar, Dec, Dec       KEPT_DAILY ago
+    Jan, Feb, Mar                 KEPT_DAILY ago
     """
     long_ago = now - series.KEPT_DAILY
-    for previous, point in zip(points, points[1:]):
-        month = point.time // MONTH
-        if previous.time // MONTH == month:
+    months = [point.time // MONTH for point in points]
+    for month, next_month in zip(months, months[1:]):
+        if month == next_month:
             end_of_month = (month + 1) * MONTH
-            return min(long_ago, end_of_month)
+            return min(end_of_month, long_ago)
     return long_ago
 
 

@@ -222,10 +222,7 @@ def _has_left(
 
 
 def changes(
-    places: Sequence[DrivePlace],
-    records: Mapping[int, Record],
-    scope: Scope,
-    now: int,
+    places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int
 ) -> list[Change]:
     """Return the changes, oldest first: one for each drive that has left a place within the scope
     of this run, about the last such place.
@@ -329,11 +326,10 @@ def _change(
     """
     present = here.get(place.drive)
     if present is not None:
-        # What this run found is later than all other times, even if a clock was ahead before.
-        came_after_leaving = present.first == now or present.first >= place.gone
-        if came_after_leaving:
+        if _is_since(place.gone, present.first, now):
             return Change('moved', place, now_at=present.address)
-        was_found_later = present.last == now or present.last > place.last
+        # + 1: a drive that was found at both places at the same time was not found later.
+        was_found_later = _is_since(place.last + 1, present.last, now)
         if was_found_later:
             return None
     # The drive has no present place, or *place* is where it was last found: it may have left both.
@@ -341,6 +337,13 @@ def _change(
     successor = _successor(place, places, records)
     kind = 'replaced' if successor else 'missing'
     return Change(kind, place, successor=successor)
+
+
+def _is_since(start: int, time: int, now: int) -> bool:
+    """Return whether *time* is *start* or later. The time of this run (*now*) always counts as
+    later, because *start* can be from a clock that was ahead.
+    """
+    return time == now or time >= start
 
 
 def _successor(
@@ -352,10 +355,15 @@ def _successor(
     several successors, the one that came to the history first is returned.
 
     Times are not compared, because clocks can be wrong. Instead, Record.order numbers the drives as
-    they came, and newest_order is the highest of these numbers when a drive left.
+    they came, and newest_order is the highest of these numbers when a drive left:
+
+        A (order 1) leaves              its newest_order is 1
+        X (order 2) comes, and leaves   its newest_order is 2
+        Y (order 3) comes               X replaced A: 1 < 2 <= 2; Y replaced X, not A: 3 > 2
     """
-    # This is newest_order of the next drive that left this address; LATEST: none has left since.
-    next_newest_order = min(
+    # A drive with a higher order came when another drive had left this address after the drive of
+    # *place*. So it replaced that other drive.
+    highest_order = min(
         (
             later.newest_order
             for later in places
@@ -367,7 +375,7 @@ def _successor(
     for candidate in places:
         order = records[candidate.drive].order
         has_slot = _took_slot(candidate, order, place)
-        has_address = _took_address(candidate, order, place, next_newest_order)
+        has_address = _took_address(candidate, order, place, highest_order)
         if candidate.drive != place.drive and (has_slot or has_address):
             successors.append(candidate.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)
@@ -385,14 +393,14 @@ def _took_slot(candidate: DrivePlace, order: int, place: DrivePlace) -> bool:
 
 
 def _took_address(
-    candidate: DrivePlace, order: int, place: DrivePlace, next_newest_order: int
+    candidate: DrivePlace, order: int, place: DrivePlace, highest_order: int
 ) -> bool:
     """Return whether another drive took the address that the drive of *place* has left: it came to
-    the history at this address, after that drive had left and before the next one left it.
+    the history at this address, after that drive had left and before another one left it.
 
     A drive that came to the history elsewhere does not count, because the device names of known
-    drives can change. next_newest_order: see _successor().
+    drives can change. highest_order: see _successor().
     """
     if candidate.address != place.address or not candidate.is_first:
         return False
-    return place.newest_order < order <= next_newest_order
+    return place.newest_order < order <= highest_order

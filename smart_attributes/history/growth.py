@@ -125,11 +125,7 @@ def alert(
 
 
 def worst(
-    history: History,
-    rules: Iterable[GrowthRule],
-    now: int,
-    is_level: bool,
-    falls: bool,
+    history: History, rules: Iterable[GrowthRule], now: int, is_level: bool, falls: bool
 ) -> Growth | None:
     """Return the worst growth that causes an alert now; None without an alert. Of equally bad ones,
     return the newest growth of a counter, or the largest change of a level.
@@ -188,8 +184,12 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 def _base(points: Sequence[Point], index: int) -> float:
     """Return the number with which to compare the point with this index, which is at least 1.
 
-    Usually, this is the previous number. It is the number before that if the counter fell from it
-    for less than a day and is now at least as high again: for the 6 in 5, 0, 6 it is 5.
+    Usually, this is the previous number. But a dip of less than a day is skipped if the counter is
+    then at least as high as before:
+
+    5 on Monday, 0 at 10:00 on Tuesday, 6 at 11:00 on Tuesday    for the 6, it is 5
+    5 on Monday, 0 at 10:00 on Tuesday, 6 at 11:00 on Wednesday  for the 6, it is 0
+    5 on Monday, 0 at 10:00 on Tuesday, 4 at 11:00 on Tuesday    for the 4, it is 0
     """
     point = points[index]
     previous = points[index - 1]
@@ -277,10 +277,7 @@ def state_of(rule: GrowthRule, size: float) -> State:
 
 
 def _level_change(
-    history: History,
-    rule: GrowthRule,
-    now: int,
-    falls: bool,
+    history: History, rule: GrowthRule, now: int, falls: bool
 ) -> Growth | None:
     """Return the largest change of a level that causes an alert; None if there is none, or if too
     few readings are known.
@@ -365,17 +362,19 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
     """Return by how much a level has improved at most since its worst number: 4 for the temperatures
     30, 35, 31; 0 if it has never improved. sign: 1 if higher levels are worse, else -1.
 
-    None if fewer than _FEWEST readings are known of a level that fluctuates: it has improved, or is
-    seldom read twice in a row.
+    None if there are fewer than _FEWEST readings, and the level fluctuates: it has improved, or
+    less than half of its numbers were read twice in a row. 0 without readings.
     """
     noise = 0.0
     worst_so_far = float('-inf')
     for reading in read:
         worst_so_far = max(worst_so_far, sign * reading.number)
         noise = max(noise, worst_so_far - sign * reading.number)
-    unchanged = sum(reading.is_again for reading in read)
-    fluctuates = noise > 0 or unchanged < len(read) / 2
-    return None if fluctuates and len(read) < _FEWEST else noise
+    if len(read) >= _FEWEST:
+        return noise
+    has_improved = noise > 0
+    is_seldom_repeated = sum(reading.is_again for reading in read) < len(read) / 2
+    return None if has_improved or is_seldom_repeated else noise
 
 
 def _periods(
@@ -396,12 +395,7 @@ def _periods(
         yield steady[begin], (end, number)
 
 
-def is_hasty(
-    history: History,
-    rule: GrowthRule,
-    now: int,
-    age: float | None,
-) -> bool:
+def is_hasty(history: History, rule: GrowthRule, now: int, age: float | None) -> bool:
     """Return whether wear is over rule.times times its average speed and the drive will wear out
     within rule.gone seconds. The speed is the difference between the newest number and the last one
     before the rule's period, divided by this period.
@@ -424,12 +418,7 @@ def is_hasty(
     return seconds_left < rule.gone
 
 
-def sentence(
-    metric: str,
-    unit: str,
-    grown: Growth,
-    now: int,
-) -> str:
+def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     """Return a sentence: "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane".
 
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last

@@ -167,7 +167,7 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
             continue
         stored = list(_stored_falls(past, reading))
         all_falls += stored
-        new = _new_fall(past, reading, firmware)
+        new = _present_fall(past, reading, firmware)
         # A fall that an earlier check has stored is not new. A check can find it again, because the
         # series of a counter with one point a day ends with the higher number until the next day.
         if new and new.before not in [fall.before for fall in stored]:
@@ -190,11 +190,12 @@ def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
             )
 
 
-def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
-    """Return the reset of a counter that this check finds, even if an earlier check has found it.
+def _present_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
+    """Return the reset of a counter that its number now shows, compared with the last number in the
+    history. The caller drops it if an earlier check has stored the same reset.
 
-    None if the reading has no number, if there is no earlier number, or if the number is not lower
-    by more than LEAST.
+    None if the reading has no number, if the history has none, or if the number is not lower by
+    more than LEAST.
     """
     earlier = past.histories.get(key(reading))
     if reading.number is None or earlier is None or not earlier.points:

@@ -368,10 +368,9 @@ class HistoryStore:
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
             recognized = sighting.recognized
+            drive_at[sighting.address] = None  # until its readings are stored
             if recognized and recognized.number in after.drives:
                 drive_at[sighting.address] = recognized.number
-            else:
-                drive_at[sighting.address] = None  # until its readings are stored
         read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
@@ -381,11 +380,7 @@ class HistoryStore:
             if drive is None:
                 continue
             changed = drive_file.with_readings(
-                drive,
-                identity,
-                sighting.observations,
-                sighting.verdict,
-                self.now,
+                drive, identity, sighting.observations, sighting.verdict, self.now
             )
             number = drive.record.number
             after.drives[number] = changed._replace(aliases=sighting.aliases)
@@ -515,7 +510,7 @@ def _drive_in(file: StoredFile, number: int = 0) -> DriveHistory:
 
 
 def _days_in(file: StoredFile | None) -> AllSeries | None:
-    """Return the series of NUMBER.days, none if it is missing; None if it cannot be used."""
+    """Return the series of NUMBER.days: {} if the file is missing, None if it cannot be used."""
     if file is None or file.code == folder.MISSING:
         return {}
     try:
@@ -566,7 +561,7 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
         loss = 'the readings of one check may be lost'
     else:
         # There was no usable former version, so the drive was new to the history afterwards.
-        loss = 'increases before this check cannot be detected'
+        loss = 'increases before then cannot be detected'
     return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 
 

@@ -56,9 +56,10 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
     for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - sound_sets):
             if name in sets:
-                why = 'that set has a mistake'
+                why = 'this set has a mistake'
             else:
-                why = f'there is no such set; {_instead(name, sound_sets, "sets")}'
+                advice = _instead(name, sound_sets, 'sets')
+                why = f'there is no such set, or it has a mistake; {advice}'
             yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
@@ -271,7 +272,10 @@ def _of_metric(
     """
     unit = metrics[name].unit
     for steps, limits in _parts_of(fields):
-        where = ', '.join((place, *map(str, steps)))
+        words = [
+            f'item {step + 1}' if isinstance(step, int) else step for step in steps
+        ]
+        where = ', '.join((place, *words))
         for level in LEVELS:
             for why in _of_bound(limits.get(level), unit, metrics):
                 yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')

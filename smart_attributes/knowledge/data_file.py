@@ -48,8 +48,8 @@ def site_text(path: str) -> str:
 def read_text(path: str) -> str:
     """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file, and for a file that another user, who must not read it,
-    could have linked to *path*: error messages quote the text.
+    Raises DataError for any other file. Raises it also if *path* may be a link that another user
+    made to a file that this user cannot read: error messages quote the text.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -123,7 +123,7 @@ def _finite(digits: str) -> float:
     Raises ValueError if it is too large, such as "1e999".
     """
     number = float(digits)
-    if number in (float('inf'), float('-inf')):
+    if abs(number) == float('inf'):
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]} is too large')
     return number
 
@@ -191,29 +191,34 @@ def place(data: Any, path: Path) -> str:
     ('entries', 3, 'attributes', '233', 'readings', 'endurance_used')
         -> "Intel DC S3500, attribute 233, endurance_used"
     ('entries', 3, 'attributes') -> "Intel DC S3500, attributes"
+
+    The key 'attributes' is left out before '233', because "attribute 233" says enough.
     """
     words = []
     part = data
+    container = ''
     for index, step in enumerate(path):
         part = _step(part, step)
-        container = str(path[index - 1]) if index else ''
         is_last = index == len(path) - 1
-        # 'attributes' is such a key: in it, '233' is called "attribute 233".
-        names_contents = step in _NAMED or step in _ITEMS
-        if isinstance(step, int):
-            # The index 3 in 'entries' becomes "Intel DC S3500".
-            words.append(_item(container, step, part))
-        elif container in _NAMED:
-            # The key '233' in 'attributes' becomes "attribute 233".
-            words.append(f'{_NAMED[container]} {_name(step)}'.strip())
-        elif names_contents and not is_last:
-            # 'entries' and 'attributes' are left out, because the words for the next step say
-            # enough.
-            continue
-        else:
-            # Any other key becomes its own text.
-            words.append(_name(step))
+        names_next_step = (step in _NAMED or step in _ITEMS) and not is_last
+        if container in _NAMED or not names_next_step:
+            words.append(_step_name(container, step, part))
+        container = str(step)
     return ', '.join(words)
+
+
+def _step_name(container: str, step: str | int, part: Any) -> str:
+    """Return a step of a path in words. container: the step before it. part: what it leads to.
+
+    3 in 'entries' -> "Intel DC S3500"
+    '233' in 'attributes' -> "attribute 233"
+    'warning' in any other container -> "warning"
+    """
+    if isinstance(step, int):
+        return _item(container, step, part)
+    if container in _NAMED:
+        return f'{_NAMED[container]} {_name(step)}'.strip()
+    return _name(step)
 
 
 def _item(list_name: str, number: int, item: Any) -> str:
@@ -277,7 +282,10 @@ def is_fitting(value: Any, part: Json | bool, root: Json) -> bool:
 
 
 def _inside(value: Any, part: Json) -> Iterator[tuple[Any, Json | bool]]:
-    """Yield the value itself, its keys and its items, each with the schema that it must fit."""
+    """Yield the parts of a value that have schemas of their own, each with this schema: the keys
+    and values of an object, and the items of a list. Before these, yield the value itself with each
+    schema in "allOf".
+    """
     for rules in part.get('allOf', ()):
         yield value, rules
     if isinstance(value, dict):

@@ -45,6 +45,13 @@ class Operand(NamedTuple):
     bytes: tuple[int, ...]  # the raw bytes, lowest first
     attribute: int | None  # None: the row that the formula belongs to
 
+    @property
+    def has_lowest_bytes(self) -> bool:
+        """Return whether the raw bytes are the lowest ones, in this order: True for "raw" and "raw
+        bytes 0-1", False for "raw byte 1" and "raw bytes 1-0"; True for "value", which has none.
+        """
+        return self.bytes == _ALL_BYTES[: len(self.bytes)]
+
 
 class Formula(NamedTuple):
     """The parsed formula from the key `from` of an entry."""
@@ -124,15 +131,18 @@ def _formula(text: str) -> Formula:
 
 
 def _operand(text: str) -> Operand:
-    """Return the operand in a text such as "raw", or "raw of 230" for another attribute.
+    """Return the operand in a text:
+
+    "raw byte 1" -> the byte 1 of the formula's own row
+    "raw byte 1 of 230" -> the byte 1 of the row of attribute 230
 
     Raises KeyError or ValueError like _formula().
     """
     # "bits of raw" is here, too: its " of " does not name an attribute.
     if text in _OPERANDS:
         return Operand(*_OPERANDS[text], None)
-    number, _, attribute = text.rpartition(' of ')
-    return Operand(*_OPERANDS[number], _whole(attribute, 255))
+    own_operand, _, attribute = text.rpartition(' of ')
+    return Operand(*_OPERANDS[own_operand], _whole(attribute, 255))
 
 
 def _whole(digits: str, most: int) -> int:

@@ -14,7 +14,6 @@ from ..errors import Coded
 from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode
-from .decode import LOGICAL_SECTORS
 from .patterns import fits, matches_pattern
 from .thresholds import several
 
@@ -114,7 +113,8 @@ class Advisory(NamedTuple):
     # metrics such as "media_errors": an alert by one of them shows that the defect has done its
     # damage, so a firmware update comes too late, and the drive is to be replaced
     too_late: Sequence[str] = ()
-    severity: str = ''  # what the defect threatens, as in the schema: "data", "outage"
+    # what the defect threatens, as in the schema: "data", "outage"; '' if this is not known
+    severity: str = ''
 
     @property
     def has_correction(self) -> bool:
@@ -211,8 +211,9 @@ class SpecDatabase:
             return NO_SPEC
         if len(winners) == 1:
             [(_, entry)] = winners
-            candidates = self._candidates(identity.plain_model)
-            rated = _rated_written(candidates, identity.plain_model)
+            rated = _rated_written(
+                self._candidates(identity.plain_model), identity.plain_model
+            )
             return self._spec_of(entry)._replace(rated_written=rated)
         note = Coded('entries-contradict', contradiction(winners, identity.model))
         return self._fallback(identity, attributes)._replace(notes=(note,))
@@ -262,8 +263,9 @@ class SpecDatabase:
                 is_local = number > 0  # the first file is the shipped one
                 for entry in data['entries']:
                     if names_model(entry, model):
-                        rank = strength(entry, is_local)
-                        candidates.append(Candidate(rank, name, entry))
+                        candidates.append(
+                            Candidate(strength(entry, is_local), name, entry)
+                        )
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
             self._by_model[model] = candidates
         return self._by_model[model]
@@ -274,11 +276,13 @@ class SpecDatabase:
         specs = [
             spec for number, row in rows.items() for spec in _reading_specs(number, row)
         ]
-        # A statistic has the unit of the attribute with the same metric: attribute 5 equals
-        # statistic 3:0x020 on 9,900 of 9,915 measured disks, no matter whether they count logical
-        # or physical sectors.
+        # A statistic counts logical sectors if the attribute with the same metric does: attribute 5
+        # equals statistic 3:0x020 on 9,900 of 9,915 measured disks, no matter whether they count
+        # logical or physical sectors. Any other unit comes from the entry or the standard.
         statistic_units = {
-            spec.metric: spec.unit for spec in specs if spec.unit == LOGICAL_SECTORS
+            spec.metric: spec.unit
+            for spec in specs
+            if spec.unit == decode.LOGICAL_SECTORS
         }
         statistic_units.update(entry.get('statistic_units', {}))
         # metric -> what its statistic predicts, or ''. Only sets give a prediction; if several do
@@ -426,7 +430,8 @@ def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
     largest rank is selected.
     """
     rank = generality(entry)
-    # A local entry outranks every shipped one, but a local fallback only the shipped fallback.
+    # A local entry outranks every shipped one. A local fallback does not: it outranks only a
+    # shipped fallback with no more conditions.
     # Of one file, a family entry outranks a generic one, whatever their conditions are.
     is_site_rule = is_local and rank > 0
     conditions = sum(condition in entry for condition in CONDITIONS)
@@ -445,7 +450,7 @@ def generality(entry: Json) -> int:
 def _metric(name: str, value: Json) -> Metric:
     """Return a metric as the file describes it. Most of its fields have the same name there."""
     properties = {field: value[field] for field in Metric._fields if field in value}
-    properties['valid'] = _interval(value.get('valid', (0, None)))
+    properties['valid'] = tuple(value.get('valid', (0, None)))
     perfdata = value.get('perfdata', {})
     return Metric(
         name=name,
@@ -477,26 +482,24 @@ def unknown(metric: Metric, source: Source, why: str) -> Reading:
     )
 
 
-def _interval(pair: Sequence[float | None]) -> Interval:
-    return pair[0], pair[1]
-
-
 def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
     """Yield the readings of the attribute *number*, which is described by *row* of an entry."""
     for metric, specs in row.get('readings', {}).items():
         for spec in several(specs):
             formula = spec['from']
             unit = spec.get('unit', '')
-            states = spec.get('states', {})
+            lowest, highest = spec.get('valid', (None, None))
             yield ReadingSpec(
                 metric=metric,
                 attribute=number,
                 formula=decode.parse(formula),
-                valid=_interval(spec.get('valid', (None, None))),
+                valid=(lowest, highest),
                 sentinels=tuple(spec.get('not', ())),
                 unit=unit,
                 ceiling=spec.get('ceiling', math.inf),
-                states=tuple((*span(text), word) for text, word in states.items()),
+                states=tuple(
+                    (*span(text), word) for text, word in spec.get('states', {}).items()
+                ),
                 is_trap=bool(row.get('trap')),
                 definition=f'{formula} {unit}'.rstrip(),
             )

@@ -69,12 +69,12 @@ def causes(report: Report) -> list[AttributeRow]:
     ]
 
 
-def _as_wear(verdict: Reading) -> Reading:
-    """Return a verdict marked as wear; that on reliability says so in its words."""
-    if verdict.metric == RELIABILITY:
+def _as_wear(reading: Reading) -> Reading:
+    """Return a reading marked as wear; the words of one on reliability say so, too."""
+    if reading.metric == RELIABILITY:
         words = 'reliability degraded, because the rated life is used up'
-        verdict = verdict._replace(verdict=words, brief='')
-    return verdict._replace(is_wear=True)
+        return reading._replace(verdict=words, brief='', is_wear=True)
+    return reading._replace(is_wear=True)
 
 
 def _has_lost_data(numbers: Iterable[Reading], metrics: Metrics) -> bool:

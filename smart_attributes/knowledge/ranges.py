@@ -23,9 +23,9 @@ INFINITY = float('inf')
 # Python accepts numbers that a monitoring daemon does not: "1_0", " 85", "1.e3", digits of other
 # scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
-# Units in a range of a metric in seconds: "30d:". Months have no letter, because "m" usually means
-# minutes.
-_END = r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)'
+# An end with a unit, in a range of a metric in seconds: "30d" in "30d:". Months have no letter,
+# because "m" usually means minutes.
+_END_IN_DAYS = r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)'
 
 
 def _range_alone() -> Any:
@@ -83,7 +83,7 @@ def in_base_unit(text: str, unit: str) -> str:
     if unit != 's':
         return text
     return re.sub(
-        _END, lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text
+        _END_IN_DAYS, lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text
     )
 
 
@@ -91,15 +91,17 @@ def _advice(text: str, unit: str) -> str:
     """Return advice that continues the sentence '"85%" is not a Nagios range':
 
     - very long text -> "; its number is too long"
-    - "85%" for a percentage -> "; leave out the unit: write 85"
+    - "85%" for a percentage or a count -> "; leave out the unit: write 85"
     - anything else for a metric in seconds -> its forms, '; write "30d:" ...'
     - "30d:" for another metric -> " of a metric that is a count; d, w and y ..."
-    - anything else -> the forms of a range, "; write 85 ..."
+    - anything else -> the forms of a range, '; write "85" ...'
     """
     if len(text) > LONGEST_RANGE:
         return '; its number is too long'
+    # A count has no unit, but people write "%" after it.
+    superfluous = unit or '%'
     without_unit = re.sub(
-        rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE
+        rf'(?<=[0-9])\s*°?{superfluous}(?=:|$)', '', text, flags=re.IGNORECASE
     )
     if without_unit != text and CHARACTERS.issuperset(without_unit):
         return f'; leave out the unit: write {without_unit}'
@@ -108,13 +110,13 @@ def _advice(text: str, unit: str) -> str:
             '; write "30d:" (bad below 30 days), "5y" (bad above 5 years), "1d:2w" (bad outside) or '
             '"@1d:2w" (bad inside); units are d, w and y; a number without a unit is in seconds'
         )
-    if re.search(_END, text):
+    if re.search(_END_IN_DAYS, text):
         kind = f'in {unit}' if unit else 'a count'
         return (
             f' of a metric that is {kind}; d, w and y (days, weeks, '
             'years) are for metrics in seconds, such as endurance_time_left'
         )
-    return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
+    return '; write "85" (bad above 85), "11:" (bad below 11), "10:20" (bad outside) or "@1:5" (bad inside)'
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
@@ -150,8 +152,8 @@ def describe(text: str, number: float, unit: str) -> Coded:
     limit = parse(text, unit)
     # An end with a unit letter is shown as written.
     first, _, last = text.lstrip('@').rpartition(':')
-    start = first if re.fullmatch(_END, first) else _plain(limit.start)
-    end = last if re.fullmatch(_END, last) else _plain(limit.end)
+    start = first if re.fullmatch(_END_IN_DAYS, first) else _plain(limit.start)
+    end = last if re.fullmatch(_END_IN_DAYS, last) else _plain(limit.end)
     if limit.invert:
         return Coded('inside-limit', f'inside {start} to {end}')
     if number > limit.end:
@@ -159,12 +161,7 @@ def describe(text: str, number: float, unit: str) -> Coded:
     return Coded('below-limit', f'below {start}')
 
 
-def contradiction(
-    warning: str,
-    critical: str,
-    worse: str,
-    unit: str = '',
-) -> str:
+def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
     """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are
     plausible.
 

@@ -55,17 +55,19 @@ def readings(
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    lost_time = []  # not empty if the power-on counter was reset
+    # readings of the time before the power-on counter was reset; [] if it was not reset
+    lost_time = []
     if spec.is_clock_trusted:
         lost_time = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
         from . import log_ages  # most drives have no errors
 
         numbers = log_ages.with_logs(numbers, report, metrics=metrics, age=age)
-    verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(lost_time))
+    was_reset = bool(lost_time)
+    verdicts = _own_verdicts(report, spec, age=age, is_bound=was_reset)
     marked = end_of_life.marked(verdicts, report, numbers=numbers, metrics=metrics)
     result = [*marked, *numbers]
-    if lost_time:  # so an event may be older than the counter shows
+    if was_reset:  # so an event may be older than the counter shows
         result = [reading._replace(quiet_is_bound=True) for reading in result]
     return (*result, *lost_time)
 
@@ -74,10 +76,7 @@ def readings(
 
 
 def _own_verdicts(
-    report: Report,
-    spec: DriveSpec,
-    age: float | None,
-    is_bound: bool,
+    report: Report, spec: DriveSpec, age: float | None, is_bound: bool
 ) -> list[Reading]:
     """Return the health status, failing attributes, warning bits, refused commands and the decisive
     self-test.
@@ -91,7 +90,8 @@ def _own_verdicts(
     verdicts = _health(report, warnings, spec.ignored_thresholds)
     verdicts += [_failing(row) for row in judged_rows if row.when_failed == 'now']
     for row in judged_rows:
-        # of any other attribute, the worst value may be invalid
+        # A failure in the past counts only for a rate, such as read errors: it follows from the
+        # worst value, which can be invalid for other attributes.
         is_rate = row.id in drive_logs.RATES
         if is_rate and row.prefail and row.when_failed == 'past':
             verdicts.append(_failed_once(row))
@@ -113,7 +113,7 @@ def _health(
     warnings: by bit of the NVMe critical warning: 1, 2, 4 ... ignored: see _smart_status().
     """
     causes = []
-    explained_bits = sum(warnings.keys())
+    explained_bits = sum(warnings)
     # If another bit is set, too, the warnings may not be the cause of a failed status.
     if report.nvme.get('critical_warning', 0) == explained_bits:
         causes = [warning.metric for warning in warnings.values()]
@@ -259,8 +259,9 @@ def standard_readings(
         reading = _from_log(
             metrics[standard.metric], number, drive_logs.DEVICE_STATISTICS
         )
-        counted = decode.counted_sectors(count, unit, identity)
-        yield reading._replace(logical_sectors=counted)
+        yield reading._replace(
+            logical_sectors=decode.counted_sectors(count, unit, identity)
+        )
     yield from _nvme_readings(report.nvme, metrics)
     yield from _scsi_readings(report.scsi, metrics)
     for metric, number in report.derived.items():
@@ -330,10 +331,7 @@ def _scsi_readings(log: Mapping[str, float], metrics: Metrics) -> Iterable[Readi
 
 
 def _from_log(
-    metric: Metric,
-    number: float,
-    log: str,
-    limit: float | None = None,
+    metric: Metric, number: float, log: str, limit: float | None = None
 ) -> Reading:
     """Return the reading of a number, in base units, of a log; without the number if it is not
     plausible. limit: the drive's own limit.
@@ -369,13 +367,13 @@ def vendor_readings(
         if reading_spec.attribute not in rows:
             continue
         earlier = by_metric.get(metric)
-        if earlier is not None and earlier.number is not None:
+        if earlier and earlier.number is not None:
             continue
         reading = _vendor_reading(
             reading_spec, rows, metric=metrics[metric], identity=report.identity
         )
         # a second unknown reading does not replace the first
-        if earlier is None or reading.number is not None:
+        if not earlier or reading.number is not None:
             by_metric[metric] = reading
     return by_metric.values()
 
@@ -429,12 +427,7 @@ def _vendor_reading(
 _NUMBERS = {State.OK: 1, State.WARNING: 0.5, State.CRITICAL: 0}
 
 
-def _status(
-    spec: ReadingSpec,
-    metric: Metric,
-    source: Source,
-    number: int,
-) -> Reading:
+def _status(spec: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
     """Return the reading of a number that stands for a word of the entry, such as "passed": OK,
     CRITICAL for "failed", WARNING for any other word; without a state if no word has this number.
     """
@@ -520,12 +513,18 @@ def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
 
 
 def _rated(
-    readings: Sequence[Reading],
-    spec: DriveSpec,
-    metrics: Metrics,
+    readings: Sequence[Reading], spec: DriveSpec, metrics: Metrics
 ) -> Iterable[Reading]:
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
     that was written, if the drive reports this; nothing if the amount is unknown.
+
+    The percentage is, for a metric whose highest valid number is 255:
+
+    120 % -> 120
+    300 % -> 255, marked as at its ceiling: far more than the warranty covers is still wear
+    2000 %, more than BEYOND_RATED -> unknown, because such a counter has another unit
+
+    If the metric has no highest valid number, it is always the percentage itself.
     """
     if not spec.rated_written:
         return
@@ -538,11 +537,9 @@ def _rated(
     share = 100 * written / rated
     _, highest = metric.valid
     if highest and highest < share <= BEYOND_RATED:
-        # Far more than the warranty covers is still wear: it counts as the highest valid number.
         yield _from_log(metric, highest, drive_logs.RATED)._replace(at_ceiling=True)
     else:
-        # Above the highest valid number and BEYOND_RATED, the reading becomes unknown: such a
-        # counter has another unit.
+        # _from_log() returns an unknown reading for an invalid number, such as 2000.
         yield _from_log(metric, share, drive_logs.RATED)
 
 

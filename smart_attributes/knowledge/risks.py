@@ -111,26 +111,31 @@ def _stratum(
     """Return the stratum of a number (or an increase) and the time since its last rise; None for a
     number that is not above any lower end, and for a stratum that was not measured.
 
+    The strata are the cells of a table. The number chooses the row, the time chooses the column,
+    and the cell where these meet can be empty, such as the last one here:
+
+              14 days   90 days   UNKNOWN
+    above 0   A         B         D
+    above 8   C         -         -
+
+    5, 20 days ago -> B
+    5, 400 days ago -> D
+    9, 3 days ago -> C
+    9, 20 days ago -> None
+
     same: the strata of the metric. seconds, is_least: the time, see _period().
-
-    A is {"above": 0, "days": 14}, B is {"above": 0, "days": 90}, C is {"above": 8, "days": 14}:
-
-    5, 20 days ago -> above 0, within 90 days -> B
-    9, 3 days ago -> above 8, within 14 days -> C
-    9, 20 days ago -> above 8, within 90 days -> None, because no stratum has both
     """
-    strata = [stratum for stratum in same if stratum['form'] == form]
-    lower_ends = [stratum['above'] for stratum in strata if stratum['above'] < number]
-    if not lower_ends:
+    table = {
+        (stratum['above'], stratum['days']): stratum
+        for stratum in same
+        if stratum['form'] == form
+    }
+    rows = [above for above, _ in table if above < number]
+    if not rows:
         return None
-    above = max(lower_ends)
-    # The periods of all strata count: in the third example, 20 days are within the 90 days of B.
-    periods = {stratum['days'] for stratum in strata if stratum['days'] != UNKNOWN}
-    days = _period(periods, seconds, is_least)
-    for stratum in strata:
-        if stratum['above'] == above and stratum['days'] == days:
-            return stratum
-    return None
+    periods = {days for _, days in table if days != UNKNOWN}
+    column = _period(periods, seconds, is_least)
+    return table.get((max(rows), column))
 
 
 def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> int:

@@ -79,20 +79,24 @@ def _explained(error: Any, data: Any, name: str) -> str:
 def _most_telling(error: Any) -> Any:
     """Return the error to report for an error of jsonschema.
 
-    It is the error itself if the schema gives the value no alternatives ("anyOf"), if no
-    alternative allows the type of the value, or if each alternative only requires a key.
+    It is the error itself if each alternative of the schema ("anyOf") only requires a key, if no
+    alternative allows the type of the value, or if there are no alternatives.
 
     Otherwise, the error of an alternative says more. Of the alternatives that allow the type, the
     one whose error is deepest in the value was probably intended. That error can have alternatives,
     too.
     """
-    # error.context has the errors of the alternatives; it is empty for a value without them.
-    # An alternative for another type, such as text instead of a list, is not intended. Its error is
-    # about the type of the whole value; the error of a part of the value has a path.
-    intended = [
-        inner for inner in error.context if inner.validator != 'type' or inner.path
-    ]
-    if not intended or _needs_one_of(error):
+    if _needs_one_of(error):
+        return error
+    # the errors of the alternatives that allow the type
+    intended = []
+    for inner in error.context:
+        # The alternative is for text, for example, but the value is a list. An error with a path is
+        # about the type of a part of the value only.
+        is_for_other_type = inner.validator == 'type' and not inner.path
+        if not is_for_other_type:
+            intended.append(inner)
+    if not intended:
         return error
     return _most_telling(max(intended, key=lambda inner: len(inner.path)))
 

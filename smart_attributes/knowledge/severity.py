@@ -18,7 +18,7 @@ from ..model import Case, Judgement, LastFinding, Risk, State, Verdict
 from ..typed import NamedTuple
 from . import ranges
 
-# Of a finding: minus the urgency of its state, the place of its kind (see _place()), and minus its
+# Of a finding: minus the urgency of its state, the place of its kind (see weight()), and minus its
 # extent. The smallest weight is the most severe.
 Weight = tuple[int, int, float]
 # of a drive; the smallest rank is the most severe
@@ -149,11 +149,7 @@ def of_verdict(verdict: Verdict) -> Rank:
 
 
 def of_drive(
-    state: State,
-    weights: Iterable[Weight],
-    worn: float,
-    name: str,
-    host: str = '',
+    state: State, weights: Iterable[Weight], worn: float, name: str, host: str = ''
 ) -> Rank:
     """Return the rank of a drive by its findings and, if these are equal, by endurance used (%),
     host and name. Findings of one state and kind count as one, with the largest extent: of two
@@ -210,7 +206,9 @@ def weight(
     if number is not None:
         # Counts of lost data are compared directly, other numbers relative to their limits.
         extent = number if alarm.concern == DATA else _excess(limit, number, unit)
-        if not unit:  # a count is at least as bad as its growth
+        # A count is at least as bad as its growth. Both kinds of extent are compared with the
+        # growth itself: a count that grew by 5 has at least the extent 5.
+        if not unit:
             extent = max(extent, grown)
     # Findings whose action saves data come first, in the order of ORDER, then the others.
     place = ORDER.index(kind(alarm.remedy, alarm.concern, is_growing))

@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
-from . import data_file
-from .data_file import definition, is_fitting, schema
+from .data_file import definition, is_fitting, parse, schema, site_text
 
 if TYPE_CHECKING:
     from .data_errors import Mistake
     from .drive_database import Metrics
 
-SHOWN = 10  # maximum number of mistakes reported for one file; validate reports all
+SHOWN = 10  # maximum number of mistakes of one kind reported for a file; validate reports all
 # Definitions in which each key can be used alone; in all others, a mistake makes the whole object
 # unusable.
 USABLE_IN_PARTS = ('#/definitions/metric', '#/definitions/limits')
@@ -43,7 +42,7 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
     """
     name = os.path.basename(path)
     try:
-        text = data_file.site_text(path)
+        text = site_text(path)
         return understood(text, schema_name, name=name, shown=shown or name)
     except DataError as mistake:
         return SiteFile(
@@ -56,7 +55,7 @@ def understood(text: str, schema_name: str, name: str, shown: str) -> SiteFile:
 
     name: the file's name in verdicts. shown: its name in messages.
     """
-    data = data_file.parse(text, shown)
+    data = parse(text, shown)
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
         return SiteFile(name, data, shown=shown)
@@ -94,16 +93,19 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
     """
     from .data_errors import of_entries
 
-    # A part that is removed from one file is then missing in *everything*, too, so files that are
-    # checked after it can no longer use it.
-    everything = [shipped, *(file.data for file in files)]
-    checked = [without(file, of_entries(file.data, everything)) for file in files]
-    # Each removal adds a mistake.
-    mistakes = [file.mistakes for file in checked]
-    if mistakes == [file.mistakes for file in files]:
-        return checked
-    # An entry of a file that was checked before can need a removed part, such as a set.
-    return faultless_entries(shipped, checked)
+    result = list(files)
+    is_changed = True
+    # An entry can need a part, such as a set, that is removed from another file. So all files are
+    # checked again, until nothing was removed from any file.
+    while is_changed:
+        is_changed = False
+        for place, file in enumerate(result):
+            everything = [shipped, *(usable.data for usable in result)]
+            mistakes = list(of_entries(file.data, everything))
+            if mistakes:
+                result[place] = without(file, mistakes)
+                is_changed = True
+    return result
 
 
 def faultless_limits(

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Layer = Sequence[Sourced]  # origins and fields of equal rank
 
 SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
-ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
+# Ranks of the layers with limits for a single drive: those of "serial" and "device". Rank 0 is the
+# command line.
+OF_ONE_DRIVE = (1, 2)
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
@@ -152,10 +154,7 @@ class Thresholds:
         keeps all overrides.
         """
         # highest precedence first
-        self._files = [
-            *reversed(sites),
-            ('default.json', default),
-        ]
+        self._files = [*reversed(sites), ('default.json', default)]
         self._command_line = command_line
         # the limits of drives without overrides, by metric, kind and groups
         self._by_kind: dict[tuple[str, _Kind, tuple[str, ...]], Limit] = {}
@@ -184,11 +183,7 @@ class Thresholds:
             self._acknowledged = {**of_file, **self._acknowledged}
 
     def limit(
-        self,
-        metric: str,
-        device: Device,
-        identity: Identity,
-        family: str,
+        self, metric: str, device: Device, identity: Identity, family: str
     ) -> Limit:
         """Return the limit of *metric* for this drive.
 
@@ -329,10 +324,7 @@ def _whose(override: Json) -> str:
 
 
 def _selecting(
-    overrides: Iterable[Sourced],
-    device: Device,
-    identity: Identity,
-    family: str,
+    overrides: Iterable[Sourced], device: Device, identity: Identity, family: str
 ) -> Iterator[Sourced]:
     """Yield those of (file, override) whose override is for the drive."""
     for name, override in overrides:
@@ -340,12 +332,7 @@ def _selecting(
             yield name, override
 
 
-def selects(
-    selector: Json,
-    device: Device,
-    identity: Identity,
-    family: str,
-) -> bool:
+def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
     """Return whether every condition of *selector*, the value of an override's key "for", matches
     the drive. A condition on a property that the drive does not report never matches.
     """
@@ -378,13 +365,17 @@ def _kind_of(identity: Identity) -> _Kind:
 
 
 def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
-    """Return the fields of a metric for a drive: those for all drives, overridden by those for its
-    kind, then by those for its groups.
+    """Return the fields of a metric for a drive. If a field is set several times, the last one of
+    these levels counts:
 
-    With "like", a SAS drive has the fields of the similar kind of SATA drive, too, overridden by
-    those for its own kind. Instead of *groups*, it has the group that "like" gives its vendor; only
-    if its own kind has no "groups", those of the similar kind count. A SAS disk of Seagate has the
-    warning "8" of this metric:
+    1. the metric itself, for all drives;
+    2. the similar kind of SATA drive, only for a SAS drive whose own kind has "like";
+    3. its own kind;
+    4. its groups.
+
+    The groups of a drive with the second level are not *groups*, but only the group that "like"
+    names for its vendor. If its own kind has no "groups", it uses those of the similar kind. So a
+    SAS disk of Seagate has the warning "8" of this metric:
 
         {"warning": "4",
          "sas": {"like": {"SEAGATE": "Seagate"}},
@@ -396,7 +387,8 @@ def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
     if 'like' in own_kind and kind.similar:
         own_groups = (own_kind['like'].get(kind.vendor, ''),)
         similar_kind = metric.get(kind.similar, {})
-    limits_by_group = own_kind.get('groups', similar_kind.get('groups', {}))
+    kind_with_groups = own_kind if 'groups' in own_kind else similar_kind
+    limits_by_group = kind_with_groups.get('groups', {})
     limits = {**metric, **similar_kind, **own_kind}
     for group in own_groups:
         limits.update(limits_by_group.get(group, {}))
@@ -433,10 +425,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
-    # rank 0: the command line; then one rank for each selector, first those of a single drive
-    own_fields = [
-        name for name, field in fields.items() if 1 <= field.rank <= ONE_DRIVE
-    ]
+    own_fields = [name for name, field in fields.items() if field.rank in OF_ONE_DRIVE]
     return Limit(
         warning=_bound(warning.value),
         critical=_bound(critical.value),

@@ -93,7 +93,7 @@ def _number(field: Json, part: bytes) -> float | None:
         return number
     second = _number_at(operand['offset'], field, part)
     # A drive sets all bits of a number that it does not count. _readings() rejects a field whose
-    # first number is not counted, because no valid range includes the result.
+    # first number is not counted, because the result is implausible.
     all_ones = 256 ** field['length'] - 1
     if second == all_ones:
         return number if 'minus' in field else None

@@ -302,7 +302,9 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Cells]:
             (limit.warning_origin, limit.warning_why),
             (limit.critical_origin, limit.critical_why),
         }
-        if reasons == {('', '')}:  # the reason why there is no limit
+        is_no_level_set = reasons == {('', '')}
+        if is_no_level_set:
+            # the reason why the metric has no limit
             reasons = {('default.json', limit.why)}
         for origin, why in sorted(reasons):
             if why:

@@ -196,6 +196,7 @@ def _of_readings(cases: Sequence[Case], metrics: Metrics) -> Iterator[Family]:
         for judgement in graphed(case.verdict):
             reading = judgement.reading
             _, factor = UNITS[metrics[reading.metric].unit]
+            # A graphed reading always has a number, see is_graphed(). So 0 stands only for 0.
             number = (reading.number or 0) / factor
             samples.setdefault(reading.metric, []).append(
                 ((case.verdict.device.name,), number)

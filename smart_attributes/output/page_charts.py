@@ -147,13 +147,15 @@ def _warm_since(points: Points, halfway: float) -> float:
 
 
 def _rises(points: Points) -> Points:
-    """Return the time and the size of the rises of each day; [] without any."""
+    """Return a point for each day on which the number has risen: the time of the last rise of that
+    day, and the sum of all its rises; [] without any.
+    """
     by_day: dict[str, tuple[float, float]] = {}
     for (_, before), (moment, number) in zip(points, points[1:]):
         if number > before:
             date = day(moment)
-            _, size = by_day.get(date, (0, 0))
-            by_day[date] = moment, size + number - before
+            _, earlier_rises = by_day.get(date, (0, 0))
+            by_day[date] = (moment, earlier_rises + number - before)
     return list(by_day.values())
 
 

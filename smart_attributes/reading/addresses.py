@@ -357,7 +357,8 @@ def of_short_name(name: str) -> str:
         names = [device.name for device in parse(address)]
     except UsageError:
         return ''
-    # A "_" may have been part of the path, and several slots are no drive.
+    # The address counts only if it leads to one drive with this very name. It may lead to several
+    # slots, or a "_" of the path may have become a slash.
     return address if names == [name] else ''
 
 

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
-    """Return the results of all reads; a failed read gets a better reason if a better one is
-    found.
+    """Return the results of all reads. A read in which no drive answered gets a better reason if
+    one is found; a recorded report never does.
     """
     result = []
     for read in system.relocated(reads):
+        # A drive has answered if its identity is known.
         if read.identity or read.device.is_recorded:
             result.append(read)
         else:

@@ -54,7 +54,7 @@ class Earlier:
         process = f' (process {self.pid})' if self.pid else ''
         if not self.start:
             return process
-        age = _now() - self.start
+        age = uptime() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
         began = time.strftime(form, time.localtime(time.time() - age))
         return f' since {began}{process}'
@@ -65,7 +65,7 @@ class Earlier:
         A process whose start is unknown never counts as stuck, because many short processes may
         have used the drive.
         """
-        return bool(self.start) and _now() - self.start >= limit
+        return bool(self.start) and uptime() - self.start >= limit
 
 
 class Waiting:
@@ -117,7 +117,7 @@ class Waiting:
             return -1
 
 
-def _now() -> float:
+def uptime() -> float:
     """Return the seconds since boot, as in the kernel's start times of processes; clock changes
     do not affect them.
     """
@@ -139,7 +139,7 @@ def sign(descriptor: int, pid: int) -> None:
     descriptor of the file.
     """
     try:
-        os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
+        os.pwrite(descriptor, b'%d %d\n' % (pid, uptime()), 0)
     except OSError:
         # a full disk; the lock alone still shows that a process reads the drive
         pass
@@ -161,7 +161,7 @@ def earlier_in(descriptor: int) -> Earlier:
     if end and len(numbers) == 2:
         pid, written = numbers
         start = started(str(pid)) or written
-        if start <= _now():
+        if start <= uptime():
             return Earlier(pid, start)
     return Earlier()
 

@@ -161,7 +161,7 @@ def _complaint(data: Json) -> str:
     """Return why smartctl could not read the log: its first error, or else its exit status.
 
     Return '' if this error says that the log is not supported, or if there is no error and the exit
-    status is 0: the disk keeps no such log.
+    status is 0 or absent: the disk keeps no such log.
     """
     for severity, text in messages_in(data):
         if severity == 'error':

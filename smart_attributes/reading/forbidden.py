@@ -52,16 +52,17 @@ def may_forbid(text: str, model: str) -> bool:
     '"models": ["WDC WD20.*"], "firmware": "1", "read": false' -> True for "WDC WD20EZRX"
 
     Return False for an unknown model ('') or a missing database (''). The text is searched, because
-    parsing it would take too long. The formatted file has the "models" of an advisory before its
+    parsing it would take too long. In the shipped file, the "models" of an advisory are before its
     "read".
     """
     word, _, _ = model.partition(' ')
     if not word:
         return False
-    # After the first one, each entry begins with a list of models.
-    for entry in text.split('"models"'):
-        models, forbids_reading, _ = entry.rpartition('"read": false')
-        if forbids_reading and word in models:
+    for part in text.split('"models"'):
+        # In the example, this is ': ["WDC WD20.*"], "firmware": "1", '. It is '' if the part does
+        # not forbid reading.
+        before_read, _, _ = part.rpartition('"read": false')
+        if word in before_read:
             return True
     return False
 
@@ -73,6 +74,7 @@ def advisories(text: str) -> list[Any]:
     import json  # needed for few drives
 
     try:
+        # Only the list after this key is parsed, because the whole database would take longer.
         _, _, listed = text.partition('"advisories"')
         entries, _ = json.JSONDecoder().raw_decode(listed.lstrip(' \r\n\t:'))
         return [entry for entry in entries if entry.get('read') is False]

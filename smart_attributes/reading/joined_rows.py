@@ -58,7 +58,7 @@ _RAW = re.compile(
 _CUT = re.compile(r'0x[0-9a-f]*|[^()]*\([^()]*')  # what is left of a raw value
 _FLAGS = r'(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]\+?)'
 _COLUMNS = re.compile(
-    rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(.*)'
+    rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(?P<raw>.*)'
 )
 _ROW = r'(?:\d{1,3}|0x[0-9a-f]{2})\s+'
 _HEADLINE = re.compile(
@@ -76,10 +76,11 @@ _DIGITS = re.compile(r'^(?:[-#]|\d+\s+(?:\d|-|0x)|\d+$)')
 
 def _is_attribute(line: str) -> bool:
     """Return whether a line is a whole row of the attribute table."""
-    columns = _COLUMNS.fullmatch(line)
-    if not columns or not classic(line):
+    row = _COLUMNS.fullmatch(line)
+    if not row or not classic(line):
         return False
-    return bool(_RAW.fullmatch(' '.join(columns[1].split())))
+    raw_value = ' '.join(row['raw'].split())
+    return bool(_RAW.fullmatch(raw_value))
 
 
 _NUMBERS = r'[-+\d(#\[][\d .,:/()#+hmsx\[\]-]*$|\((?:Min|Average|Lifetime)|[\d/-]+\)$'
@@ -316,10 +317,12 @@ def _labelled(line: str) -> Kind | None:
     has_separator = ':' in line or ' = ' in line
     if has_separator and label in _FORMS:
         form = _FORMS[label]
-        # the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]"
-        return _kind('', lambda whole: re.fullmatch(form, _value(whole)), r'\[|asc')
+        # The first argument is '', because the line is recognized by its label. The last one is for
+        # the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]".
+        return _kind('', lambda text: re.fullmatch(form, _value(text)), r'\[|asc')
     if _is_cut(label, value):
-        return _kind('', lambda whole: False)
+        # A line with a cut label is never whole.
+        return _kind('', lambda text: False)
     return None
 
 
@@ -363,22 +366,19 @@ def is_shifted(ids: Sequence[int]) -> bool:
     1, 9, 5, 197: 9 and 5 are swapped
     1, 248, 12, 197, 9: 248 took the place of 9
     """
-    # the IDs that are lower than those of the rows above them
-    late_ids = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
-    rows = [
-        0,
-        *ids,
-        256,
-    ]  # between one that is lower and one that is higher than any ID
-    for start in range(min(_TOP, len(ids) - 1)):
-        above, examined, below, after = rows[start : start + 4]
-        # Without the examined ID, the IDs above and below it are in order: 1, 5 or 1, 12.
-        is_too_high = above < below < examined
-        # 1, 9, 5, 197: the examined 9 belongs between the 5 and the 197.
-        if is_too_high and examined < after:
-            return True
-        # 1, 248, 12, and 9 further below: the 9 belongs in the place of the examined 248.
-        if is_too_high and any(above < late < below for late in late_ids):
+    below_ids = ids[1:]
+    # These are lower than the ID of the row above them: 12 and 9 in 1, 248, 12, 197, 9.
+    late_ids = [lower for upper, lower in zip(ids, below_ids) if lower < upper]
+    # The loop takes each ID at the top with the ID above it, the ID below it, and the ID after that
+    # one. 0 is lower than any ID, and 256 is higher.
+    above_ids = [0, *ids]
+    after_ids = [*ids[2:], 256]
+    for above, top_id, below, after in zip(above_ids, ids[:_TOP], below_ids, after_ids):
+        # 1, 9, 5, 197: the 9 belongs between the 5 and the 197.
+        is_swapped = above < below < top_id < after
+        # 1, 248, 12, and 9 further below: the 9 belongs in the place of the 248.
+        belongs_here = [late for late in late_ids if above < late < below < top_id]
+        if is_swapped or belongs_here:
             return True
     return False
 
@@ -394,7 +394,7 @@ def shortest_cut(unread: Sequence[str]) -> int:
     for line in unread:
         if line.startswith('ID#') and 'RAW_VALUE' not in line:
             return 0
-        columns = _COLUMNS.fullmatch(line)
-        if columns and _CUT.fullmatch(columns[1]):
-            lengths.append(len(columns[1]))
+        row = _COLUMNS.fullmatch(line)
+        if row and _CUT.fullmatch(row['raw']):
+            lengths.append(len(row['raw']))
     return min(lengths)

@@ -201,10 +201,12 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], last_number: int) -> s
         if not match:
             continue
         number = _line_number(match[0])
-        if number is None or not last_number:
+        if number is None:
             return match[0]
-        counts_lines = last_number < number <= last_number + _LARGEST_STEP
-        if counts_lines:  # not the ID of an attribute, which belongs to the line
+        is_first = not last_number
+        follows_last = last_number < number <= last_number + _LARGEST_STEP
+        # Any other number is the ID of an attribute, which belongs to the line.
+        if is_first or follows_last:
             return match[0]
     return ''
 
@@ -251,23 +253,26 @@ def _pattern_of(mark: str) -> re.Pattern[str]:
 def _unframed(line: str) -> str:
     """Return a line without quote signs before it, and without the frame of a table.
 
-    "> 9 Power_On_Hours 0x0032" -> "9 Power_On_Hours 0x0032"
-    "> | 9 | Power_On_Hours | 0x0032 |" -> "9 Power_On_Hours 0x0032"
-    "> |----|----------------|", a rule between two rows -> ""
+    A rule between two rows of a table: "> |----|----------------|" -> ""
+    A row of a table: "> | 9 | Power_On_Hours | 0x0032 |" -> "9 Power_On_Hours 0x0032"
+    Any other line: "> 9 Power_On_Hours 0x0032" -> "9 Power_On_Hours 0x0032"
     """
-    is_rule = '|' in line and not line.strip('> -+|:=.')
-    if is_rule:
+    # The right border of a table is left out, and so is a backslash at the end of the line.
+    without_end = line.rstrip(' |\\')
+    has_only_signs = re.fullmatch(r'[-> +|:=.\\]*', line)
+    # "-- -- == -- |" is a line of smartctl in a box, so one | at the end is not enough.
+    if has_only_signs and '|' in without_end:
         return ''
-    unquoted = _QUOTES.sub('', line)
-    quote_signs = line.removesuffix(unquoted)
-    content = unquoted.rstrip(' |\\')
+    match = _QUOTES.match(line)
+    quote_signs = match[0] if match else ''
+    content = without_end[len(quote_signs) :]
     # smartctl's own lines have at most three " | " and five ";"
     has_columns = content.count(' | ') > 3 or content.count(';') > 5
-    is_of_table = '|' in quote_signs or has_columns
-    if not is_of_table:
-        return content.strip(' `')
-    cells = re.sub('[|;]', ' ', content).split()
-    return ' '.join(cells).strip(' `')
+    is_row = '|' in quote_signs or has_columns
+    if is_row:
+        cells = re.sub('[|;]', ' ', content).split()
+        return ' '.join(cells).strip(' `')
+    return content.strip(' `')
 
 
 def plain_lines(text: str) -> list[str]:
@@ -283,15 +288,16 @@ def plain_lines(text: str) -> list[str]:
 def _single_spaced(lines: list[str]) -> list[str]:
     """Return the lines of a double-spaced text without every second one; other lines unchanged.
 
-    A text is double-spaced if it has at least six lines that are not empty, and if at most a fifth
-    of them are directly above such a line.
+    A text is double-spaced if at least six of its lines are not empty, and if nearly all its line
+    breaks come in pairs: "Vendor: X", "", "Product: Y", "". For every five lines that are not
+    empty, one line break may be single.
     """
     text = '\n'.join(lines)
-    line_count = sum(map(bool, lines))
-    # the line breaks that are not next to another line break
-    single_breaks = re.findall(r'(?<!\n)\n(?!\n)', text)
-    is_double_spaced = line_count >= 6 and len(single_breaks) <= line_count / 5
-    if is_double_spaced:
+    full_count = len(lines) - lines.count('')
+    # each is a single line break, or several without any text between them
+    breaks = re.findall('\n+', text)
+    has_few_single_breaks = breaks.count('\n') <= full_count / 5
+    if full_count >= 6 and has_few_single_breaks:
         return text.replace('\n\n', '\n').split('\n')
     return lines
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..model import Answer
     from .smartctl_calls import Command
 
+_NO_LOCK = -1  # in place of the descriptor of a lock file
 _CHUNK = 1 << 16  # bytes that a pipe of Linux can hold
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.001, 0.05  # seconds between two polls of all processes
@@ -61,14 +62,15 @@ class _Process:
         self.ending_since = self.started
 
     def reap(self) -> bool:
-        """Collect the exit status if the process has ended; return whether it has."""
+        """Return whether the process has ended; at the first such call, set *status* to its exit
+        status and *ending_since* to the present time.
+        """
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
             except ChildProcessError:
                 # other code has already called wait(), so the status is lost
-                pid = self.pid
-                status = 0
+                pid, status = self.pid, 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
                 self.ending_since = time.monotonic()
@@ -262,16 +264,16 @@ class Runner:
 
         Raises OSError.
         """
-        # begin() returns the descriptor of a lock, or the process that holds the lock
-        lock_or_user = self._locks.begin(command) if self._locks else -1
-        if isinstance(lock_or_user, Earlier):
+        # begin() returns the process that is reading the drive, or else a lock.
+        reader_or_lock = self._locks.begin(command) if self._locks else _NO_LOCK
+        if isinstance(reader_or_lock, Earlier):
             own_pids = [process.pid for process in (*self._active, *self._dying)]
-            is_of_another_check = lock_or_user.pid not in own_pids
+            is_of_another_check = reader_or_lock.pid not in own_pids
             if is_of_another_check:
-                self._readers[command] = lock_or_user
+                self._readers[command] = reader_or_lock
                 self._waiting_since.setdefault(command, time.monotonic())
             return False
-        process = _spawn(command, lock_or_user)
+        process = _spawn(command, reader_or_lock)
         self._readers.pop(command, None)
         since = self._waiting_since.pop(command, process.started)
         process.waited = process.started - since
@@ -383,7 +385,8 @@ class Runner:
         if len(process.output[0]) >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap():
-            # a child of the process can keep the pipes open after its end
+            # A child of the process can keep the pipes open after its end, which reap() noted as
+            # ending_since.
             is_complete = not process.streams or now - process.ending_since > LINGER
             if is_complete:
                 return 'done', ''

@@ -82,7 +82,7 @@ def _folder_and_ending(path: str) -> tuple[str, str]:
 
 def _looks_like_report(path: str) -> bool:
     """Return whether a file looks like a report, by its name or its first bytes; such a file is
-    never skipped. An empty file looks like a report.
+    never skipped. A file that is empty, or was cut after b'smart', looks like a report.
     """
     if 'smart' in os.path.basename(path).lower():
         return True
@@ -92,9 +92,10 @@ def _looks_like_report(path: str) -> bool:
         return False
     if any(sign in head for sign in _SIGNS):
         return True
-    # These are fewer than eight bytes if the file is empty or cut within its first word: b'smart'.
-    begin = head.strip()[:8]
-    return b'smartctl'.startswith(begin)
+    text = head.strip()
+    # All that is left of a file may be a part of its first word (b'smart'), or nothing (b'').
+    is_cut_or_empty = b'smartctl'.startswith(text)
+    return is_cut_or_empty or text.startswith(b'smartctl')
 
 
 def _is_ticket(path: str) -> bool:

@@ -68,9 +68,9 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     usual = f'({"|".join(PATHS)})'
-    # types that smartctl also accepts after "sat+" or "scsi+", for the usual paths
+    # types that smartctl also accepts after "sat+" or "scsi+"; all have the usual paths
     tunnelled = []
-    # pattern of the paths that a type has -> all other types
+    # pattern of the paths -> those of the other types that have these paths
     by_nodes = defaultdict(list)
     for entry in device_types.TYPES:
         if entry.is_vendors and entry.name not in requested:

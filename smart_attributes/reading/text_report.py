@@ -294,7 +294,7 @@ def _pending_defects(lines: Lines) -> int | None:
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
     # "... (5 entries not shown)" is a line without a value, so all of it is a label.
-    labels = '\n'.join(lines.fields.keys())
+    labels = '\n'.join(lines.fields)
     hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
     hidden_count = int(hidden[1]) if hidden else 0
     return len(lines.pending) + hidden_count
@@ -435,8 +435,9 @@ def _scsi(lines: Lines) -> dict[str, float]:
     # minutes are added.
     highest_age = float('inf')
     if full_hours:
-        values['power_on_hours'] = int(full_hours[1])
-        highest_age = 60 * int(full_hours[1]) + 59
+        hours = int(full_hours[1])
+        values['power_on_hours'] = hours
+        highest_age = 60 * hours + 59
     if 'background scan results log' in fields or lines.background:
         values.update(_background(lines, highest_age))
     # The rows are read here. pySMART would keep only three of the seven columns, and replace a
@@ -533,7 +534,7 @@ def of_text(
     has_message = report.messages or report.smart_status_text
     if ALL & arguments and not has_message:
         evidence.add(IS_ALL)
-    # The text has the headings of the cut parts.
+    # The text shows that it had the cut parts.
     missing_parts, cut_parts = missing(report, arguments, evidence)
     if _lacks_self_test(text):
         missing_parts.append('some of the self-test log')
@@ -550,8 +551,9 @@ def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
     # smartctl prints both lines for each error
     if len(_CAUSES.findall(text)) > len(_HEADS.findall(text)):
         yield 'the first line of an error'
-    # lines.errors has the first lines and the registers; report.errors, only errors with both
+    # A first line is a match of ERROR. The other rows of lines.errors are matches of REGISTERS.
     heads = {int(row['number']) for row in lines.errors if row.re is pysmart.ERROR}
+    # report.errors has only those errors whose registers are known, too.
     if heads - {entry.number for entry in report.errors}:
         yield 'the registers of an error'
     if joined_rows.is_shifted([row.id for row in report.attributes]):

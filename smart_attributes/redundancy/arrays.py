@@ -156,12 +156,18 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(md_state, level, _reader_of(folder)))
         if not os.path.exists(f'{folder}/block'):
-            # it is gone, and by now, another device may have its name
+            # The device is gone, and by now, another device may have its name.
             member = member._replace(state='missing', on=())
-        # md's own words wherever they differ from the state of the member
+        # The state of the member is settled here. Its detail has md's own words if they differ from
+        # this state, such as "in_sync" for a missing member.
         detail = '' if md_state == member.state else md_state.replace(',', ', ')
-        role = 'journal' if 'journal' in flags else ''
-        members.append(member._replace(doubts=doubted, role=role, detail=detail))
+        members.append(
+            member._replace(
+                doubts=doubted,
+                role='journal' if 'journal' in flags else '',
+                detail=detail,
+            )
+        )
     return members
 
 
@@ -202,7 +208,7 @@ def with_removed(
     group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices
 ) -> Group:
     """Return an array, completed with removed devices that still have the array's UUID, as missing
-    members; unchanged if its UUID is not known.
+    members; unchanged if its UUID is not known. The members are sorted by slot.
 
     Each removed device replaces a missing member without a name. With 1 removed device and 2 such
     members, the second one stays. With 2 removed devices and 1 such member, the array gets both
@@ -220,14 +226,11 @@ def with_removed(
         member = devices.member(name, 'missing')
         if is_of_md and has_uuid and disks_of_members.isdisjoint(member.on):
             removed.append(member)
-    kept = []
-    replaced = 0
-    for member in group.members:
-        if member.name or replaced == len(removed):
-            kept.append(member)
-        else:
-            replaced += 1
-    return group._replace(members=(*kept, *removed))
+    named = [member for member in group.members if member.name]
+    nameless = [member for member in group.members if not member.name]
+    # Each removed device replaces one of the first members without a name.
+    members = (*named, *nameless[len(removed) :], *removed)
+    return group._replace(members=tuple(sorted(members, key=_place)))
 
 
 def _number(text: str) -> int | None:
@@ -280,9 +283,9 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     group_id = f'btrfs {uuid}'
     names = btrfs_members(group_id, devices)
     entries = [f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')]
-    # The target of a replacement counts as a member, because /sys does not show which device is the
-    # target.
     is_replacing = any(text_of(f'{entry}/replace_target') == '1' for entry in entries)
+    # The target of a replacement is among the members, and has a slot, because /sys does not show
+    # which device is the target.
     members = devices.members(names, Kind('btrfs'))
     # a missing device has an entry, but no name
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]

@@ -61,9 +61,8 @@ def joined(
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
     candidates = {}
     for drive in drives:
-        # the fields that the tool printed with two different values
-        ambiguous = drive.fields.get('twice', '').split()
-        if _IDENTITY.isdisjoint(ambiguous):
+        # "twice" has the fields that the tool printed with two different values.
+        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split()):
             candidates[drive.fields['key']] = [
                 verdict for verdict in verdicts if _is_same(drive, verdict, single)
             ]
@@ -112,15 +111,17 @@ def _is_same(drive: ToolDrive, verdict: Verdict, single: Collection[str]) -> boo
         return same_serial is True
     same_number = _is_same_number(drive, verdict)
     same_controller = _is_same_controller(drive, verdict)
+    # A single "no" is enough.
     if False in (same_serial, same_number, same_controller):
         return False
-    if same_serial:
+    # From here on, each of the three is True or None.
+    if same_serial is True:
         return True
-    # another drive may have the number of a missing one
-    if not same_number or verdict.is_missing:
+    # Another drive may have the number of a missing one.
+    if same_number is None or verdict.is_missing:
         return False
     is_only_controller = drive.is_of_only_controller and type_of(verdict) in single
-    return same_controller or is_only_controller
+    return same_controller is True or is_only_controller
 
 
 def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:

@@ -7,6 +7,7 @@ that contradicts its level or drives, such as a failed one without lost drives.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -77,8 +78,8 @@ def volumes(rows: Rows, tool: Json) -> tuple[Volume, ...]:
         if row['kind'] == 'volume' and number:
             key = (row.get('controller', ''), number)
             add(by_number.setdefault(key, {'number': number}), row)
-    drives = _drives(rows, tool)
-    return tuple(_volume(fields, rows, drives, tool) for fields in by_number.values())
+    uses = _uses(rows, tool)
+    return tuple(_volume(fields, rows, uses, tool) for fields in by_number.values())
 
 
 def tool_drives(rows: Rows, tool: Json, is_complete: bool) -> list[ToolDrive]:
@@ -91,14 +92,15 @@ def tool_drives(rows: Rows, tool: Json, is_complete: bool) -> list[ToolDrive]:
     # by controller; None: the tool does not number its controllers
     addresses = {row.get('controller'): row['pci'] for row in rows if 'pci' in row}
     drives = {}
-    for drive in _drives(rows, tool):
-        if _name(drive):
-            pci = addresses.get(drive.get('controller'), '')
-            drives[drive['key']] = ToolDrive(tool, drive, pci, is_of_only_controller)
+    for use in _uses(rows, tool):
+        if _name(use):
+            pci = addresses.get(use.get('controller'), '')
+            # One for each key: the last use of a drive replaces its earlier ones.
+            drives[use['key']] = ToolDrive(tool, use, pci, is_of_only_controller)
     return [*drives.values()]
 
 
-def _drives(rows: Rows, tool: Json) -> list[Fields]:
+def _uses(rows: Rows, tool: Json) -> list[Fields]:
     """Return the uses of the drives in the rows, each with all facts about its drive.
 
     A use is a drive in an array, or a drive in a row without an array. If the rows of a drive name
@@ -155,6 +157,8 @@ def _drive_numbers(rows: Rows) -> Iterator[int]:
         # the number by the place comes first
         earlier = (by_identity[name] for name in identities if name in by_identity)
         number = next(earlier, index)
+        # The place and the serial number have this number from now on, even if the serial number
+        # had the number of another drive.
         for identity in identities:
             by_identity[identity] = number
         yield number
@@ -199,32 +203,34 @@ def _add_troubles(fields: Fields, rows: Rows, tool: Json) -> None:
             add(fields, {key: row[key] for key in keys if key in row})
 
 
-def _volume(fields: Fields, rows: Rows, drives: Rows, tool: Json) -> Volume:
+def _volume(fields: Fields, rows: Rows, uses: Rows, tool: Json) -> Volume:
     """Return a volume with the drives of its array, and the spares for this array or for all
     arrays. If its array is unknown, it has only the spares for all arrays.
 
     fields: the facts from its rows; the troubles of its array and controller are added to them.
-    rows, drives: all of the tool; for the fields of a drive, see Volume.
+    rows, uses: all of the tool. A drive has several uses if it is in several arrays, see _uses().
     """
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     # places of drives that a spare has replaced; such a drive is a spare itself now
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
-    in_arrays = {drive['key'] for drive in drives if 'where' in drive}
+    keys_in_arrays = {use['key'] for use in uses if 'where' in use}
     spans: dict[str, list[Fields]] = {}
     spares = []
-    for drive in drives:
+    for use in uses:
         # The state '' is that of a failed spare.
-        if drive['is'] == '' or drive.get('controller') != controller:
+        if use['is'] == '' or use.get('controller') != controller:
             continue
-        is_of_array = 'where' in drive and drive['where'] == fields.get('where')
-        if drive['is'] == 'spare' or drive.get('place') in replaced:
-            # A spare of which no row names an array is for all arrays.
-            if is_of_array or drive['key'] not in in_arrays:
-                spares.append(drive)
+        is_of_array = 'where' in use and use['where'] == fields.get('where')
+        is_spare = use['is'] == 'spare' or use.get('place') in replaced
+        # No use of the drive names an array. As a spare, it is for all arrays.
+        is_of_no_array = use['key'] not in keys_in_arrays
+        if is_spare:
+            if is_of_array or is_of_no_array:
+                spares.append(use)
         elif is_of_array:
-            spans.setdefault(drive.get('span', ''), []).append(drive)
+            spans.setdefault(use.get('span', ''), []).append(use)
     return Volume(tool, fields, spans, spares)
 
 
@@ -356,9 +362,9 @@ def _drives_in_span(volume: Volume, span: str) -> int:
         # A single listed span has the drives of all spans.
         return count * int(fields.get('depth', 1)) if spans == 1 else count
     if volume.state == 'degraded':
-        # The level needs a multiple of this number of drives.
-        multiple = _entry(volume).get('multiple', 1)
-        return listed + int(-listed % multiple)
+        # The level needs a multiple of this number of drives, so *listed* is rounded up to it.
+        multiple: int = _entry(volume).get('multiple', 1)
+        return math.ceil(listed / multiple) * multiple
     return listed
 
 

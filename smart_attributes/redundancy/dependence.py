@@ -164,8 +164,10 @@ def unexamined(
     As any group may be degraded, a missing drive is CRITICAL. As any drive may hold the only copy
     of data, each drive to replace is "copy first".
     """
-    may_lack = 'it is not known whether a group lacks a member'
-    judged = [_critical_if_missing(drive, may_lack) for drive in located]
+    judged = [
+        _critical_if_missing(drive, 'it is not known whether a group lacks a member')
+        for drive in located
+    ]
     # machine() returns "copy first" for a drive that has disks, but no group. The real disks may be
     # unknown, so each drive gets a fake disk, which has the name of the drive.
     placed = [
@@ -189,8 +191,9 @@ def _critical_if_missing(drive: Located, degraded: str) -> Located:
     """
     if not degraded or not drive.verdict.is_missing:
         return drive
-    words = f'{drive.verdict.problem}; {degraded}'
-    verdict = drive.verdict._replace(state=State.CRITICAL, problem=words)
+    verdict = drive.verdict._replace(
+        state=State.CRITICAL, problem=f'{drive.verdict.problem}; {degraded}'
+    )
     return drive._replace(verdict=verdict)
 
 
@@ -290,10 +293,10 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
-        # The drive is in no volume if the kernel has it as a disk (JBOD). Otherwise, Place.disks has
-        # its address, see _all_paths().
-        is_no_disk = device.address in drive.place.disks
-        if controller and is_no_disk:
+        # Place.disks has the address of the drive if the kernel does not have the drive as a disk,
+        # see _all_paths(). A drive that is a disk (JBOD) is in no volume.
+        is_behind_controller = device.address in drive.place.disks
+        if controller and is_behind_controller:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
         yield Group(
@@ -369,30 +372,31 @@ def _with_file_systems(
         if os.path.isdir(f'{devices.system.sys}/block/{name}/md')
     )
     stacked = _stacked(devices.names - {*md_arrays, *volumes}, devices)
-    members = of_btrfs.union(
-        *(arrays.md_members(name, devices) for name in md_arrays),
-        *(volume.slaves for volume in volumes.values()),
-        *stacked.values(),
-    )
+    members = of_btrfs.union(*stacked.values())
+    for name in md_arrays:
+        members.update(arrays.md_members(name, devices))
+    for volume in volumes.values():
+        members.update(volume.slaves)
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
-    in_use = [
+    # the groups of devices that are built on others, and of inactive volumes
+    built = [
         *_md_groups(md_arrays, claims, devices),
         *_volume_groups(volumes, claims, devices, unlisted),
         *(_other(name, slaves, devices) for name, slaves in stacked.items()),
         *file_systems,
         *inactive,
     ]
-    not_lost = _without_lost(claims, in_use, devices)
-    ids = {group.id for group in in_use}
-    return _ordered([*in_use, *partitions.groups(not_lost, ids, devices)])
+    not_lost = _without_lost(claims, built, devices)
+    ids = {group.id for group in built}
+    return _ordered([*built, *partitions.groups(not_lost, ids, devices)])
 
 
 def _md_groups(
     names: Sequence[str], claims: Sequence[Claim], devices: Devices
 ) -> Iterator[Group]:
     """Yield the arrays, with the members that they have lost."""
-    notes = {claim.name: claim.notes for claim in claims if claim.notes}
+    notes = {claim.name: claim.notes for claim in claims}
     for name in names:
         array = arrays.array(name, devices)
         if array:
@@ -413,8 +417,9 @@ def _volume_groups(
         is_partition = volume.uuid.startswith('part')
         is_empty = is_partition and name in nothing
         if name not in devices.inner and not is_empty:
-            whole = block_devices.group(name, volumes, devices)
-            yield whole._replace(unlisted=unlisted.get(name, ''))
+            yield block_devices.group(name, volumes, devices)._replace(
+                unlisted=unlisted.get(name, '')
+            )
 
 
 def _without_lost(
@@ -424,11 +429,13 @@ def _without_lost(
 
     arrays.with_removed() adds such a device as a missing member with disks.
     """
-    lost = set()
-    for group in groups:
-        for member in group.members:
-            if group.kind == 'md' and member.state == 'missing' and member.on:
-                lost.add(member.name)
+    lost = {
+        member.name
+        for group in groups
+        for member in group.members
+        if group.kind == 'md' and member.state == 'missing' and member.on
+    }
+    # The name of a member is the title of a volume ("vg0/home"), or the name of another device.
     return [
         claim
         for claim in claims

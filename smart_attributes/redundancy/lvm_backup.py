@@ -86,16 +86,18 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
 
     active: ids of volumes. The images of a mirror or RAID count as the volume that they belong to.
     """
-    areas: dict[str, Names] = {}
+    physical_volumes: dict[str, Names] = {}
     for name, own_id in backup.volumes.items():
         whole = re.sub(_IMAGE, '', name)
         whole_id = backup.volumes.get(whole, own_id)
         is_active = own_id in active or whole_id in active
-        on = backup.areas.get(name, ())
+        areas = backup.areas.get(name, ())
         # _pmspare is empty, for the repair of a pool, and never active
-        if on and not is_active and not name.endswith('_pmspare'):
-            areas[whole] = tuple(dict.fromkeys((*areas.get(whole, ()), *on)))
-    return areas
+        if areas and not is_active and not name.endswith('_pmspare'):
+            # Several images may be on the same physical volume, which is returned once.
+            of_images = (*physical_volumes.get(whole, ()), *areas)
+            physical_volumes[whole] = tuple(dict.fromkeys(of_images))
+    return physical_volumes
 
 
 # --- of a machine ---------------------------------------------------------------------------------

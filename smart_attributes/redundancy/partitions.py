@@ -169,6 +169,7 @@ def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
     signature = _signature(notes)
+    # This is also true if neither has a signature. Then there is nothing to leave out.
     is_inherited = signature == _signature(of_disk)
     if is_inherited and notes.get('ID_PART_ENTRY_TYPE') in TYPES:
         return {key: value for key, value in notes.items() if key not in signature}
@@ -196,8 +197,6 @@ def groups(
     for name, holds, notes in claims:
         has_group = name in above
         is_pool = notes.get('ID_FS_TYPE') == 'zfs_member'
-        # A disk that is a whole drive needs no group: without any, its use is unknown anyway.
-        is_part_of_drive = name in devices.parts or name in devices.units
         if holds == SIGNATURE and is_pool:
             label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or name, []).append(name)
@@ -206,10 +205,13 @@ def groups(
         elif holds in (MOUNTED, SWAP) and not has_group:
             kind = 'swap' if holds == SWAP else 'partition'
             yield _alone(name, Kind(kind), devices)
-        elif holds == UNKNOWN and is_part_of_drive and not has_group:
+        elif holds == UNKNOWN and not has_group:
             is_on_array = devices.parts.get(name) in above
             unknown = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
-            yield _alone(name, unknown, devices)
+            # A drive without any group is of unknown use anyway. So a disk needs no group here,
+            # unless it is one of several namespaces or actuators of a drive (devices.units).
+            if name in devices.parts or name in devices.units:
+                yield _alone(name, unknown, devices)
     for pool, names in pools.items():
         yield _pool(pool, names, devices)
 
@@ -217,8 +219,12 @@ def groups(
 def _of_signature(
     name: str, notes: Mapping[str, str], devices: Devices, has_group: bool
 ) -> Iterator[Group]:
-    """Yield the group of a signature that is not in use; nothing for a file system on an array or
-    volume, which has a group. An array or volume that is itself a member gets a second group.
+    """Yield the group of a device with a signature that is not in use.
+
+    - The signature of a member, as in _MEMBERS: a group, also if the device has one
+    - Any other signature, such as that of a file system: a group, but nothing if the device has one
+
+    has_group: the device is an array or volume, which has a group of its own.
     """
     for pattern, kind in _MEMBERS:
         if re.fullmatch(pattern, notes.get('ID_FS_TYPE', '')):
@@ -231,6 +237,7 @@ def _of_signature(
             )
             return
     if not has_group:
+        # With several signatures, udev reports no type.
         content = clean(notes.get('ID_FS_TYPE', ''), 40) or 'several signatures'
         label = clean(notes.get('ID_FS_LABEL', ''), 40)
         detail = ', '.join(filter(None, (label, content, 'not mounted')))

@@ -169,7 +169,7 @@ class _Case(NamedTuple):
         whose data is also to be copied first. swaps: those that are only swap space.
         """
         # with any other label, the admin copies or keeps all data anyway
-        unlisted = self._with_unlisted_volumes() if _label(why) == NEXT else []
+        unlisted = self._unlisted_volume_groups() if _label(why) == NEXT else []
         words = [
             sentences.also_copied(also_copied),
             sentences.also_dropped(why, self.dropped_by()),
@@ -178,12 +178,15 @@ class _Case(NamedTuple):
         ]
         return sentences.continued(why, words)
 
-    def _with_unlisted_volumes(self) -> list[str]:
+    def _unlisted_volume_groups(self) -> list[str]:
         """Return the names of the LVM volume groups that may have inactive volumes on only this
-        drive. Their inactive volumes are not known, and an active volume loses a member with the
-        drive.
+        drive; [] if there are none.
+
+        A volume group is included if its inactive volumes are not known, and one of its active
+        volumes loses a member with the drive.
         """
-        # Group.unlisted is the name of a volume group, or '' if its inactive volumes are known.
+        # Group.unlisted of an active volume is the name of its volume group, or '' if the inactive
+        # volumes of that are known. It is '' for all other groups.
         return sorted(
             {
                 group.unlisted
@@ -213,8 +216,9 @@ class _Case(NamedTuple):
 
     def _step(self, why: Coded) -> Step:
         """Return the step for the drive, with this reason."""
-        group_ids = tuple(group.id for group in self.groups)
-        return Step(self.drive, _label(why), why, group_ids)
+        return Step(
+            self.drive, _label(why), why, tuple(group.id for group in self.groups)
+        )
 
     def _reason(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for the drive's step, considering only one group that is in use. If the
@@ -223,9 +227,10 @@ class _Case(NamedTuple):
         why = self._without_doubts(group, earlier)
         if _label(why) != NEXT:
             return why
-        is_aside = why.code == 'only-log-or-cache'
-        # a log or cache of ZFS, or a journal that md has dropped, holds no data that members lack
-        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
+        # A log or cache of ZFS, or a journal that md has dropped, holds no data that members lack.
+        if why.code == 'only-log-or-cache' and (
+            group.kind == 'zfs' or self.dropped_by()
+        ):
             return why
         return self._doubt(group) or why
 
@@ -341,8 +346,9 @@ class _Case(NamedTuple):
             code = 'second-failing-member' if is_second else 'other-drive-first'
             return sentences.reason(code, weakest, before.name, before.bay)
         if not self.stack.survives(group, lost_at_worst):
-            name = sentences.called(drive.name, drive.bay)
-            return sentences.reason('data-at-risk', weakest, drive=name)
+            return sentences.reason(
+                'data-at-risk', weakest, drive=sentences.called(drive.name, drive.bay)
+            )
         return sentences.reason('replace-next', weakest)
 
     def _if_unused(self, group: Group) -> Coded:
@@ -361,10 +367,15 @@ class _Case(NamedTuple):
         is_only_aside = all(member.role for member in on_drive)
         if is_only_aside:
             return sentences.only_aside(lowest, on_drive)
-        dying = self._dying(group)
-        if dying:
-            # A rebuild of *lowest* may read all data of the dying drive, and *group* loses it.
-            return sentences.reason('copy-other-first', group, dying.name, dying.bay)
+        if self._dying(group):
+            # A rebuild puts load on the failing drives before the data is copied. The data at risk
+            # is that of the lowest such group: of an array rather than of one volume on it.
+            for lower in self.chain(group):
+                dying = self._dying(lower)
+                if dying:
+                    return sentences.reason(
+                        'copy-other-first', lower, dying.name, dying.bay
+                    )
         return sentences.not_used(lowest, is_dropped=lowest in self.dropped_by())
 
     def _weakest(self, groups: Sequence[Group], lost: Disks = frozenset()) -> Group:
@@ -451,8 +462,9 @@ def uses(drives: Sequence[Located], machine: Machine) -> tuple[Use, ...]:
     groups = {membership.group.id: membership.group for membership in machine.groups}
     replacements = {}
     for step in machine.steps:
-        brief = sentences.brief(step.why, groups)
-        replacements[step.drive.name] = Replacement(step.label, step.why, brief)
+        replacements[step.drive.name] = Replacement(
+            step.label, step.why, sentences.brief(step.why, groups)
+        )
     uses = []
     for verdict, place in drives:
         name = verdict.device.name
@@ -466,8 +478,13 @@ def _dependences(name: str, groups: Sequence[Membership]) -> Iterator[Dependence
     for group, tolerates, drives in groups:
         for member, below in zip(group.members, drives):
             if name in below:
-                said = sentences.tolerance(group, tolerates)
-                yield Dependence(group, member.name, member.state, tolerates, said)
+                yield Dependence(
+                    group,
+                    member.name,
+                    member.state,
+                    tolerates,
+                    sentences.tolerance(group, tolerates),
+                )
 
 
 def document(machine: Machine, verdicts: Sequence[Verdict]) -> Json:
@@ -602,19 +619,28 @@ def grades(
 
 
 def risk(group: Json) -> Risk:
-    """Return the risk of a group. group: the object of the group in the JSON document."""
+    """Return the risk of a group: the first of these that applies.
+
+    - It is swap space without redundancy, which holds no data: PLAIN
+    - It is not known what it tolerates: UNSURE with a failing drive, UNKNOWN without any
+    - It has lost, or is about to lose, more members than it tolerates: BEYOND
+    - It has no redundancy: PLAIN
+    - It tolerates no further loss: LAST
+    - Its members and their drives are all healthy: REDUNDANT; else DEGRADED
+
+    group: the object of the group in the JSON document.
+    """
     tolerates = group['tolerates']
-    # when all are in sync; a group of unknown level counts as if it can
-    members = len(group['members']) + group['missing']
-    may_lose_member = members > 1 and TOLERANCE.get(group['level'], 1) != 0
-    # Swap space holds no data. Without redundancy, it has no risk, whatever it tolerates.
-    if group['used_as'] == ['swap'] and not may_lose_member:
+    member_count = len(group['members']) + group['missing']
+    # An unknown level counts as one that tolerates a loss.
+    has_redundancy = member_count > 1 and TOLERANCE.get(group['level'], 1) != 0
+    if group['used_as'] == ['swap'] and not has_redundancy:
         return Risk.PLAIN
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:
         return Risk.BEYOND
-    if not may_lose_member:
+    if not has_redundancy:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST

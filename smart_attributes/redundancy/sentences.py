@@ -46,7 +46,7 @@ _BRIEF = {
     'redundancy-doubtful': 'it may have the only copy of some data of {name}',
     'leave-cluster': 'it belongs to {name}',
     'last-good-copy': 'it is the last good copy of {name}',
-    'group-incomplete': 'too many members of {name} are missing',
+    'group-incomplete': '{name} has lost too many members',
     'group-rebuilding': '{name} is {doing}',
     'copy-other-first': 'the data of {name} is only on failing drives',
     'second-failing-member': '{first} comes first',
@@ -245,7 +245,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     pool = 'array' if group.kind == 'md' else 'pool'
     todo = 'replace it'
     if is_used:
-        todo = f'replace or remove the {roles} in the {pool} before you pull the drive'
+        todo = f'first replace or remove the {roles} in the {pool}, then pull the drive'
     return reason('only-log-or-cache', group, devices=roles, todo=todo)
 
 

@@ -74,8 +74,11 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     problem = 'zpool status reports no pool' if has_no_pool else why
     notes = view.notes
     if problem:
-        sentence = f'the redundancy of ZFS pools is unknown: {problem}'
-        notes = (*notes, Coded('zpool-status-missing', sentence))
+        note = Coded(
+            'zpool-status-missing',
+            f'the redundancy of ZFS pools is unknown: {problem}',
+        )
+        notes = (*notes, note)
     return view._replace(groups=merged, notes=notes)
 
 
@@ -96,6 +99,7 @@ def _merged(
         may_be_reported = group.kind == 'zfs' or partitions.is_unknown(group)
         if not may_be_reported:
             yield group
+        # A pool whose output could not be parsed comes below, with the members that /sys shows.
         elif group.id not in unparsed:
             yield from _unreported(group, reported, ids)
     for group in of_zpool:
@@ -287,7 +291,7 @@ def _groups_of_vdev(
         members.append(member._replace(slot=slot, doubts=_doubts(child)))
     unknown = _why_vdev_unknown(vdev, pool)
     scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
-    scan = _resilver(vdev, pool) or next(scrubs, None)
+    scan = _resilver_of(vdev, pool) or next(scrubs, None)
     doubts = pool.doubts
     if vdev.children and vdev.has_errors:
         doubts = (*doubts, doubt(ABOVE, REMEDY))
@@ -346,17 +350,13 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    # _level() returns "single" for a device, and the level for a group of a known type, also for
-    # "replacing-0". It returns '' for an unknown type, or too few devices.
-    unknown_parts = [part for part in (vdev, *leaves) if not _level(part)]
-    # A group directly below it must be of the kind "replacing-0" or "spare-0". Its level does not
-    # matter here, because it is a group of its own.
-    unknown_groups = [
-        child
-        for child in vdev.children
-        if child.children and not _NESTED.fullmatch(child.name)
-    ]
-    if unknown_parts or unknown_groups:
+    has_known_level = _level(vdev) != ''
+    has_known_devices = all(_level(leaf) == 'single' for leaf in leaves)
+    # A group directly below it is of the type "replacing-0" or "spare-0".
+    has_known_groups = all(
+        _NESTED.fullmatch(child.name) for child in vdev.children if child.children
+    )
+    if not (has_known_level and has_known_devices and has_known_groups):
         return 'this version does not know its type'
     # of a group such as replacing-0, only the states of its devices count, see _nested()
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
@@ -374,16 +374,19 @@ def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
 
 
 def _is_resilver_unclear(vdev: Vdev, pool: Pool) -> bool:
-    """Return whether a resilver concerns a virtual device, and zpool does not show which of its
-    devices are complete.
+    """Return whether a resilver runs, and zpool does not show which devices of a virtual device are
+    complete.
+
+    - zpool has marked none of its devices: True if a resilver concerns this virtual device
+    - zpool has marked devices of a dRAID: True if any resilver of the pool runs, because zpool then
+      also marks complete devices, and does not show for which resilver
+    - zpool has marked devices of any other type: False, because these are the incomplete ones
     """
-    has_marked_devices = vdev.lacks_data
-    if not has_marked_devices:
-        return _resilver(vdev, pool) is not None
+    # A device lacks data if zpool has marked it.
+    if not vdev.lacks_data:
+        return _resilver_of(vdev, pool) is not None
     if vdev.name.startswith('draid'):
-        # While a dRAID resilvers, zpool marks each device that gets data, also the complete ones.
         return bool(_resilvers(pool))
-    # zpool has marked the incomplete devices.
     return False
 
 
@@ -395,7 +398,7 @@ def _has_known_state(leaf: Vdev) -> bool:
     return leaf.state in _STATES and not has_moved
 
 
-def _resilver(vdev: Vdev, pool: Pool) -> Scan | None:
+def _resilver_of(vdev: Vdev, pool: Pool) -> Scan | None:
     """Return the resilver that concerns a virtual device; None if there is none."""
     resilvers = _resilvers(pool)
     if vdev.name in resilvers:

@@ -62,7 +62,10 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
 
     - "!smartctl" denies all calls
     - "smartctl" after PASSWD: needs a password for all calls
-    - any other command without "!" allows at least some calls
+    - "smartctl" after NOPASSWD: allows all calls
+    - "smartctl --scan" counts as allowing calls, even after PASSWD:
+
+    "!smartctl --scan" does not count, because it denies only some calls.
     """
     paths = ('ALL', executable, os.path.dirname(executable) + '/')
     denying_command = ''
@@ -72,10 +75,11 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
             if path not in paths:
                 continue
             is_negated = command.startswith('!')
-            if not arguments and (is_negated or entry.needs_password):
-                denying_command = command
-            elif not is_negated:
-                denying_command = ''
+            if is_negated and arguments:
+                continue
+            # "!smartctl", or "smartctl" after PASSWD:
+            is_denying = is_negated or (entry.needs_password and not arguments)
+            denying_command = command if is_denying else ''
     return denying_command
 
 

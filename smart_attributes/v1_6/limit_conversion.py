@@ -74,12 +74,14 @@ def limits_of(data: Any) -> tuple[str, str]:
 
 
 def _range(data: Any) -> str:
-    """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0. Raises UsageError
-    if it is not a range.
+    """Return a limit as a Nagios range; "0" for an empty text, as in version 1.6.
+
+    Raises UsageError for any other text, and for a value such as null or true.
     """
-    text = ''  # not a range
+    text = ''
     if type(data) in (str, int, float):
         text = str(data).strip() or '0'
+    # parse() raises the error for other values, too, because '' is not a range.
     ranges.parse(text)
     return text
 
@@ -101,11 +103,9 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
             continue
         if item.states or item.is_trap:
             continue
-        # Version 1.6 compared the whole raw value. "raw" reads it, too. "raw bytes 0-1" gives the
-        # same number as long as the higher bytes are 0; bytes in the middle are another number. For
-        # VALUE, both tuples are empty.
-        lowest_bytes = tuple(range(len(first.bytes)))
-        if first.bytes != lowest_bytes:
+        # Version 1.6 compared the whole raw value. "raw bytes 0-1" gives the same number as long as
+        # the higher bytes are 0; bytes in the middle are another number.
+        if not first.has_lowest_bytes:
             continue
         unit: float = 1
         if item.unit:
@@ -143,14 +143,17 @@ def converted(text: str, meaning: Meaning) -> str:
     "80", "0:80", "~:80"    "80"
     "~:-5"                  "~:-5"
     "@20:80"                "@20:80"
+    "@0:80"                 "@0:80"
     "0:", "~:"              UsageError, because no end of the range is a limit
 
     A text that is not a range raises UsageError, too.
     """
     limit = ranges.parse(text)
-    # The numbers are never negative, so a start of 0 is not a limit: "80" means "~:80".
-    is_from_zero = limit.start == 0 and not limit.invert
-    start = -INFINITY if is_from_zero else limit.start
+    # The numbers are never negative, so "80" alerts only above 80, like "~:80". But "@0:80" alerts
+    # between its ends: there, 0 is a limit.
+    start = limit.start
+    if start == 0 and not limit.invert:
+        start = -INFINITY
     # A negative factor exchanges the two ends.
     low, high = sorted(
         meaning.factor * bound + meaning.offset for bound in (start, limit.end)

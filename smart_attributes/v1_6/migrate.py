@@ -218,7 +218,7 @@ class Migration:
                 self._add_limit(number, data, target=target, spec=spec, metrics=metrics)
             except UsageError as reason:
                 self.lost.append(
-                    f'{target.where}: attribute {number[:40]} ({json.dumps(data)[:60]}) '
+                    f'{target.where}: ID {number[:40]} ({json.dumps(data)[:60]}) '
                     f'of {target.shown}: {reason}'
                 )
         if not metrics:
@@ -263,7 +263,7 @@ class Migration:
             )
         metrics[metric] = fields
         self.carried.append(
-            f'{target.where}: "{old_warning}" and "{old_critical}" of attribute {number} become the limits of '
+            f'{target.where}: "{old_warning}" and "{old_critical}" of ID {number} become the limits of '
             f'{metric} for {target.shown}: warning {warning}, critical {critical}'
         )
 
@@ -285,22 +285,23 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
             'a drive that reports FAILED is critical; an override with "smart_status" can change that'
         )
     number = int(text)
-    # An entry for models names the column of each attribute in "ID#"; one for an address has no "ID#".
-    if target.selector is None or 'model' in target.selector:
-        columns = object_of(target.entry, 'ID#')
-        if text not in columns:
-            raise UsageError(
-                '"ID#" does not list this number, so version 1.6 never evaluated it'
-            )
-        # For a missing or unknown column, of_attribute() returns no meaning.
-        column = str(object_of(columns, text).get('value', ''))
-    else:
-        column = column_of(number, spec)
+    # An entry for models, or for all drives of a protocol, lists each number in "ID#", with the
+    # column of an attribute. An entry for an address has no "ID#".
+    is_for_address = target.selector is not None and 'device' in target.selector
+    columns = object_of(target.entry, 'ID#')
+    if not is_for_address and text not in columns:
+        raise UsageError(
+            '"ID#" does not list this number, so version 1.6 never evaluated it'
+        )
     protocol = target.identity.protocol
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
+    elif is_for_address:
+        meanings = of_attribute(number, column_of(number, spec), spec)
     else:
+        # For a missing or unknown column, of_attribute() returns no meaning.
+        column = str(object_of(columns, text).get('value', ''))
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
@@ -346,13 +347,9 @@ def report(result: Migration, path: str, config: str) -> Iterator[str]:
         yield f'converted: {sentence}'
     for sentence in result.lost:
         yield f'not converted: {sentence}'
-    yield (
-        f'The converted limits are in force for every check with the configuration directory {visible(config)}.'
-    )
-    yield (
-        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS'
-    )
-    yield (
+    yield from (
+        f'The converted limits are in force for every check with the configuration directory {visible(config)}.',
+        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS',
         '"Perfs" lists are not converted: performance data has the labels of this '
-        'version, and -ap prints all of it.'
+        'version, and -ap prints all of it.',
     )

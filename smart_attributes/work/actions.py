@@ -41,7 +41,7 @@ class Action(NamedTuple):
 _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     REPLACE: Action('replace it now'),
     COPY: Action('copy the data now, then replace it'),
-    DRAIN: Action('let the cluster move its data, then replace it'),
+    DRAIN: Action('let the cluster move the data, then replace the drive'),
     KEEP: Action('do not pull the drive'),
     WAIT: Action('wait before you replace it'),
     REJOIN: Action('replace it, or add it to its array again'),

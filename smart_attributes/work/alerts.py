@@ -33,7 +33,7 @@ def alerts(case: Case) -> list[str]:
     more_actions = plural(len(item.also), 'more action') if item.also else ''
     numbers = ', '.join(filter(None, (more_actions, findings)))
     return [
-        _joined(full_head, also(item), findings_on_it),
+        '; '.join(filter(None, (full_head, also(item), findings_on_it))),
         f'{full_head} ({numbers})' if numbers else full_head,
         full_head,
         head,
@@ -44,36 +44,44 @@ def alerts(case: Case) -> list[str]:
 def _full_head_of_unread(case: Case, head: str) -> str:
     """Return *head* with what was found when a drive that was not read was last read:
 
+    - nothing was found: *head* itself, "sdb PROBLEM; ACTION"
     - there is room: "sdb PROBLEM; FINDING when last read; ACTION"
     - there is no room: "sdb PROBLEM; ACTION; FINDING when last read"
-    - nothing was found: *head* itself, "sdb PROBLEM; ACTION"
     """
-    # "PROBLEM; FINDING when last read"; without a finding "PROBLEM", so full_head equals *head*
+    # "PROBLEM; FINDING when last read", or only "PROBLEM" if nothing was found
     reason = case.todo.reason
+    _, _, last_finding = reason.partition('; ')
+    if not last_finding:
+        return head
     full_head = f'{_short_name(case)} {reason}; {_first_step(case)}'
     if len(full_head) <= BEST_ALERT:
         return full_head
-    _, _, last_finding = reason.partition('; ')
-    return _joined(head, last_finding)
+    return f'{head}; {last_finding}'
 
 
 def _head(case: Case) -> tuple[str, int]:
-    """Return which drive, why, and what to do; and the number of findings that this does not name.
+    """Return which drive, why, and what to do; and the number of findings that this does not name:
 
-    If a reason of two findings leaves no room for the action, only the worse finding is named.
+    - the action is needed because the drive was not read: "sdb PROBLEM; ACTION", and 0, because
+      findings of an earlier check are not counted here
+    - the drive was not read, but its last findings need the action: "sdb: FINDING when last read
+      2 h ago: ACTION", and the number of its other last findings
+    - the drive was read: "sdb: FINDING: ACTION" or "sdb: FINDING, FINDING: ACTION", and the number
+      of its other findings; if two findings leave no room for the action, only the worse one is
+      named
     """
     verdict = case.verdict
     name = _short_name(case)
     step = _first_step(case)
     if case.todo.is_unread:
-        # "PROBLEM; FINDING when last read". No finding is counted: they are old, and the line of the
-        # drive has them.
+        # The reason is "PROBLEM" or "PROBLEM; FINDING when last read".
         problem, _, _ = case.todo.reason.partition('; ')
         return f'{name} {problem}; {step}', 0
     head = f'{name}: {case.todo.reason}: {step}'
-    if verdict.last:  # the reason names one of its findings
+    # Only a drive that was not read has last findings. The reason names the worst of them.
+    if verdict.last:
         return head, len(verdict.last.findings) - 1
-    # headline(), which made the reason, names exactly these findings
+    # The drive was read. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)
     unnamed = len(verdict.alerts) - len(named)
     if len(named) > 1 and len(head) > BEST_ALERT:
@@ -89,10 +97,6 @@ def action_alone(case: Case) -> str:
 def _first_step(case: Case) -> str:
     """Return the action for a drive without what to do in other cases, which its line has."""
     return case.todo.to_do.partition('; ')[0]
-
-
-def _joined(*parts: str) -> str:
-    return '; '.join(filter(None, parts))
 
 
 def _short_name(case: Case) -> str:

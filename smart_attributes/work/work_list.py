@@ -131,13 +131,13 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     needs = _with_groups(own_needs, replacement)
     dues = [_due(use, outlook, need, read_at) for need in needs]
     first, *others = [Further(need.code, due.to_do) for need, due in zip(needs, dues)]
-    dates = [due.order_by for due in dues if due.order_by]
-    if first.action in actions.REPLACING:
-        dates = []  # a drive that is replaced now has no date by which to order
+    # A drive that is replaced now has no date by which to order.
+    is_replaced_now = first.action in actions.REPLACING
+    dates = [due.order_by for due in dues if due.order_by and not is_replaced_now]
     again = [actions.action(need.code, need.kind).again for need in needs]
-    why = _why(verdict, outlook, read_at)
+    own_why = _why(verdict, outlook, read_at)
     why_of_groups = replacement.why if replacement else ''
-    problem_is_reason = is_about_reading(verdict, own_needs[0].code)
+    is_unread = is_about_reading(verdict, own_needs[0].code)
     return Item(
         drive=verdict.device.name,
         state=verdict.state,
@@ -145,13 +145,13 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         to_do=first.to_do,
         order_by=min(dates, default=None),
         again=min(filter(None, again), default=0),
-        reason=_reason(verdict, problem_is_reason, why or why_of_groups, read_at),
-        why='; '.join(filter(None, (why, why_of_groups))),
+        reason=_reason(verdict, is_unread, own_why or why_of_groups, read_at),
+        why='; '.join(filter(None, (own_why, why_of_groups))),
         place=use.place,
         unknown=_unknown(use, [need.code for need in needs]),
         step=replacement,
         also=tuple(others),
-        is_unread=problem_is_reason,
+        is_unread=is_unread,
     )
 
 

@@ -36,13 +36,13 @@ The command refuses
   an alert without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
   with --all, the alerts of a drive that must be replaced now or whose data must be copied: name this drive instead
   a metric that does not exist, that the drive does not report, or that has no value now
-  a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
+  a drive that cannot be read, or that has no serial number or one that many drives share, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
   a file that is not JSON, has a duplicate key, or is writable by others; a directory that is writable by others
 
 It waits at most 10 seconds for another acknowledge command to finish.
 
-exit status: 0 success, 1 a part was refused, 3 everything was refused (with --all, this is 1, too)""",
+exit status: 0 success, 1 a part was refused (with --all, even if this is everything), 3 everything was refused""",
     groups=(*groups.NAMED, groups.NO_DRIVES),
     options=(
         positional(
@@ -67,8 +67,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused (with --a
         ),
         flag(
             '--missing',
-            'acknowledge that the named drives (with --all, all missing drives) were removed; the '
-            'acknowledgement of a drive ends when it is found again',
+            'acknowledge that the named drives (with --all, all missing drives) were removed; if a '
+            'drive is found again, its acknowledgement ends',
             dest='missing_drives',
         ),
         flag(
