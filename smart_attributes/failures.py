@@ -29,7 +29,7 @@ def explained(
         return 'interrupted', 'interrupted; run it again'
     if isinstance(error, alarm.TimeIsOver):
         advice = '; increase -t' if error.is_late else ''
-        return 'time-over', f'{error}; the check ended without a result{advice}'
+        return 'time-over', f'{error}; there is no result{advice}'
     module = error.name if isinstance(error, ModuleNotFoundError) else None
     if module and not module.startswith(__package__):
         return 'python-package-missing', not_installed(module)

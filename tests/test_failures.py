@@ -54,7 +54,7 @@ def test_an_error_knows_the_drive_if_anything_names_it(identity, is_known):
         (
             alarm.TimeIsOver('5 s are over'),
             'time-over',
-            '5 s are over; the check ended without a result',
+            '5 s are over; there is no result',
         ),
         (
             ModuleNotFoundError(name='numpy'),

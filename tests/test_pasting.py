@@ -330,6 +330,7 @@ def test_rows_that_were_swapped_are_noticed(numbers, is_shifted):
 def test_a_ruled_heading_of_smartctl_in_a_box_is_no_rule_of_a_table():
     """Without it, the registers of an error would be those of no error."""
     assert plain_lines('-- -- -- == -- == -- -- \u2502') == ['-- -- -- == -- == -- --']
+    assert plain_lines('-----|') == ['']
 
 
 # --- reports ------------------------------------------------------------------------------

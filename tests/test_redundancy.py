@@ -511,6 +511,18 @@ def test_the_lowest_group_whose_data_is_at_risk_is_named(failing, at_risk):
     assert steps['sdc'].why.fields['group'] == at_risk
 
 
+def test_a_group_that_is_only_on_the_drive_to_replace_is_not_the_data_at_risk():
+    """It is rebuilt, and holds nothing; its data is on the other one, which is failing, too."""
+    luks = [group(f'dm-{disk}', 'single', f'sd{disk}') for disk in 'ab']
+    rebuilding = {'dm-a': 'rebuilding'}
+    array = group('md0', 'raid1', 'dm-a', 'dm-b', used='/', states=rebuilding)
+    steps = ordered([*luks, array], bad('sda'), bad('sdb'))
+
+    assert {
+        step.why.fields['first'] for step in steps if 'first' in step.why.fields
+    } == {'sdb'}
+
+
 NESTED = [
     group('md1', 'raid1', 'sda', 'sdb'),
     group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/'),

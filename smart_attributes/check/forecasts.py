@@ -243,8 +243,8 @@ def _rates(samples: Sequence[Point], life: float) -> tuple[float, float, float]:
         # A rounded percentage may be wrong by almost one in either direction.
         fast_rates.append((grown + 1) / span)
         # A short period without growth does not show that the drive wears slower.
-        shows_slow_wear = grown > 1 or span >= MONTH
-        if shows_slow_wear:
+        is_skipped = span < MONTH and grown <= 1
+        if not is_skipped:
             slow_rates.append((grown - 1) / span)
     # The lowest of the rates can be 0 or negative.
     slow = max(min(slow_rates), usual / SLOWEST)

@@ -108,9 +108,9 @@ def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
     folder = process_of(check.daemon)  # "/proc/812"; "/" if the daemon does not run
     boot = time.time() - drive_locks.uptime()
     start = boot + drive_locks.started(os.path.basename(folder))
-    # The start is known to 10 ms. A daemon that ended after its answer gets the same advice, because
+    # The start is only known to 10 ms. A daemon that ended after its answer gets the same advice, because
     # a restart also starts it.
-    if folder == '/' or start + 1 < os.stat(check.file).st_mtime:
+    if folder == '/' or start + 0.1 < os.stat(check.file).st_mtime:
         return _found('daemon-not-restarted', check, answer)
     return _cause(check, answer, program, check.user)
 

@@ -161,7 +161,7 @@ def unusable(
     state_dir: the argument of --state-dir, or ''. is_of_person: the user is a person, who probably
     does not run the checks and must not own the directory.
     """
-    # Without --state-dir, a missing directory is created here, never in the home of a user.
+    # The advice is to create this directory, because the checks of other users look in no home.
     place = state_dir or state_directory.PACKAGE
     reason = error.what
     path = error.path

@@ -80,8 +80,8 @@ class ReplacementOrder:
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
     """Return the sort key of a drive. The drives of the hosts in *risks* come first, together for
-    each host, and the hosts with the worst risk at the top. All other drives follow, each by its
-    own risk.
+    each host, and the hosts with the worst risk at the top. All other drives follow, in the order
+    of the fields of Waiting.
     """
     host = drive.step.host
     if host in risks:

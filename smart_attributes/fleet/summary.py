@@ -95,7 +95,7 @@ class Summary:
         model = facts['model'] or ''
         of_firmware = self.models[model, facts['firmware'] or '']
         by = due(facts, self._now)
-        # A repeat without a date is from a host that does not read the drive, or misses it. Then
+        # A repeat without a date can be from a host that does not read the drive, or misses it. So
         # the drive stays in the order that was planned for the earlier report.
         of_order = earlier.of_order if earlier and not by else self.plan[by, model]
         if key:

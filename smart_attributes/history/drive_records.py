@@ -266,9 +266,9 @@ def with_successors(
         successors.update(_one_for_one(places_left, candidates))
     result = []
     for change in changes:
-        successor = successors.get(change.place.drive)
-        if successor:
-            result.append(change._replace(kind='replaced', successor=successor))
+        drive = change.place.drive
+        if change.kind == 'missing' and drive in successors:
+            result.append(change._replace(kind='replaced', successor=successors[drive]))
         else:
             result.append(change)
     return result
@@ -326,20 +326,19 @@ def _change(
     """
     present = here.get(place.drive)
     if present is not None:
-        if _is_since(place.gone, present.first, now):
+        if _is_at_or_after(present.first, place.gone, now):
             return Change('moved', place, now_at=present.address)
         # + 1: a drive that was found at both places at the same time was not found later.
-        was_found_later = _is_since(place.last + 1, present.last, now)
-        if was_found_later:
+        if _is_at_or_after(present.last, place.last + 1, now):
             return None
-    # The drive has no present place, or *place* is where it was last found: it may have left both.
+        # The drive was last found here, so it may have left its present place, too.
     # Another drive is the successor even if it has gone itself since.
     successor = _successor(place, places, records)
-    kind = 'replaced' if successor else 'missing'
+    kind = 'missing' if successor is None else 'replaced'
     return Change(kind, place, successor=successor)
 
 
-def _is_since(start: int, time: int, now: int) -> bool:
+def _is_at_or_after(time: int, start: int, now: int) -> bool:
     """Return whether *time* is *start* or later. The time of this run (*now*) always counts as
     later, because *start* can be from a clock that was ahead.
     """

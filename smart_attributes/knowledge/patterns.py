@@ -19,7 +19,7 @@ _too_slow: dict[str, str] = {}
 def error_in(pattern: str) -> str:
     """Return why *pattern* cannot be used, for a message; '' if it can.
 
-    Repetitions such as ((){1000}){1000} take gigabytes of memory before alarm.limited() ends them.
+    Repetitions such as ((){1000}){2000} take gigabytes of memory before alarm.limited() ends them.
     """
     try:
         re.compile(pattern)

@@ -91,7 +91,8 @@ def _advice(text: str, unit: str) -> str:
     """Return advice that continues the sentence '"85%" is not a Nagios range':
 
     - very long text -> "; its number is too long"
-    - "85%" for a percentage or a count -> "; leave out the unit: write 85"
+    - a number with the unit of the metric, "85%", or a count with "%" -> "; leave out the unit:
+      write 85"
     - anything else for a metric in seconds -> its forms, '; write "30d:" ...'
     - "30d:" for another metric -> " of a metric that is a count; d, w and y ..."
     - anything else -> the forms of a range, '; write "85" ...'

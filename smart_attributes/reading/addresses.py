@@ -205,10 +205,13 @@ def _slots(entry: DeviceType, inner_type: str, text: str) -> tuple[list[str], bo
     """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether
     it contains ranges. Raises UsageError.
     """
-    # "areca,N[/E]" -> areca,N(?:/E)? -> areca,SLOT(?:/SLOT)?, with one group in each SLOT
-    form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot_pattern = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
-    type_pattern = re.sub('[A-Z]+', lambda _: slot_pattern, form)
+    optional = {'[': '(?:', ']': ')?'}
+    # "areca,N[/E]" -> areca,SLOT(?:/SLOT)?, with one group in each SLOT
+    type_pattern = ''
+    for part in re.findall('[A-Z]+|.', entry.form):
+        is_slot = part.isupper()
+        type_pattern += slot_pattern if is_slot else optional.get(part, re.escape(part))
     match = re.fullmatch(type_pattern, inner_type)
     if not match:
         raise UsageError(

@@ -260,8 +260,10 @@ def _unframed(line: str) -> str:
     # The right border of a table is left out, and so is a backslash at the end of the line.
     without_end = line.rstrip(' |\\')
     has_only_signs = re.fullmatch(r'[-> +|:=.\\]*', line)
-    # "-- -- == -- |" is a line of smartctl in a box, so one | at the end is not enough.
-    if has_only_signs and '|' in without_end:
+    # "-----|" is a rule whose left border is removed; "-- -- == -- |", with blanks, is a line of
+    # smartctl in a box.
+    is_unbroken = '|' in line and ' ' not in without_end.strip()
+    if has_only_signs and ('|' in without_end or is_unbroken):
         return ''
     match = _QUOTES.match(line)
     quote_signs = match[0] if match else ''

@@ -372,7 +372,8 @@ class _Case(NamedTuple):
             # is that of the lowest such group: of an array rather than of one volume on it.
             for lower in self.chain(group):
                 dying = self._dying(lower)
-                if dying:
+                has_its_data = self.stack.loses(group, self.stack.disks(lower.id))
+                if dying and has_its_data:
                     return sentences.reason(
                         'copy-other-first', lower, dying.name, dying.bay
                     )

@@ -76,7 +76,7 @@ def limits_of(data: Any) -> tuple[str, str]:
 def _range(data: Any) -> str:
     """Return a limit as a Nagios range; "0" for an empty text, as in version 1.6.
 
-    Raises UsageError for any other text, and for a value such as null or true.
+    Raises UsageError for any other text that is not a range, and for a value such as null or true.
     """
     text = ''
     if type(data) in (str, int, float):

@@ -64,9 +64,9 @@ def _head(case: Case) -> tuple[str, int]:
 
     - the action is needed because the drive was not read: "sdb PROBLEM; ACTION", and 0, because
       findings of an earlier check are not counted here
-    - the drive was not read, but its last findings need the action: "sdb: FINDING when last read
+    - the drive was not judged, but its last findings need the action: "sdb: FINDING when last read
       2 h ago: ACTION", and the number of its other last findings
-    - the drive was read: "sdb: FINDING: ACTION" or "sdb: FINDING, FINDING: ACTION", and the number
+    - the drive was judged: "sdb: FINDING: ACTION" or "sdb: FINDING, FINDING: ACTION", and the number
       of its other findings; if two findings leave no room for the action, only the worse one is
       named
     """
@@ -78,10 +78,10 @@ def _head(case: Case) -> tuple[str, int]:
         problem, _, _ = case.todo.reason.partition('; ')
         return f'{name} {problem}; {step}', 0
     head = f'{name}: {case.todo.reason}: {step}'
-    # Only a drive that was not read has last findings. The reason names the worst of them.
+    # Only a drive that was not judged has last findings. The reason names the worst of them.
     if verdict.last:
         return head, len(verdict.last.findings) - 1
-    # The drive was read. headline(), which made the reason, names exactly these findings.
+    # The drive was judged. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)
     unnamed = len(verdict.alerts) - len(named)
     if len(named) > 1 and len(head) > BEST_ALERT:
