@@ -164,7 +164,7 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     assert third[:2] == (1, 0), third[2]
     assert limited.stdout.startswith('SMART OK'), limited.stdout
     assert host.runs(plugin, user='nagios').stdout.startswith(
-        'SMART WARNING - sdb: rated write endurance used 86 %'
+        'SMART WARNING - sdb: used write endurance 86 %'
     )
 
 

@@ -119,7 +119,7 @@ def stand_in(chroot: Chroot) -> None:
         (
             ['-d', '/dev/sdb'],
             1,
-            'sdb: rated write endurance used 86 % (warning above 85)',
+            'sdb: used write endurance 86 % (warning above 85)',
         ),
         # critical-failing
         (['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc'),
@@ -361,9 +361,7 @@ def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
     )
     assert 'not defined' in before.stdout
     assert asked.returncode == 1, asked.stdout
-    assert asked.stdout.startswith(
-        'SMART WARNING - sdb: rated write endurance used 86 %'
-    )
+    assert asked.stdout.startswith('SMART WARNING - sdb: used write endurance 86 %')
 
 
 def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
@@ -653,7 +651,7 @@ def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
     assert f'{NRPE} is removed' in said
     assert 'not defined' in before.stdout
     assert machine.asks_nrpe().stdout.startswith(
-        'SMART WARNING - sdb: rated write endurance used 86 %'
+        'SMART WARNING - sdb: used write endurance 86 %'
     )
 
 

@@ -503,11 +503,11 @@ HEADERS = {
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),
     'none equals it': (
         drive(endurance=55),
-        'with the same value: no attribute; cite a document for the meaning.',
+        'with the same value: no attribute; cite a document that says what this attribute means.',
     ),
     'several equal it': (
         SEVERAL,
-        'with the same value: 100 - value of 231, raw of 174; one drive',
+        'with the same value: 100 - value of 231, raw of 174; a match',
     ),
     'entry exists': (
         drive(model='ACME X1-240'),

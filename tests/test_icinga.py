@@ -83,10 +83,10 @@ EXPECTED = {
     'sda': (0, 'SMART OK - '),
     'sdb': (
         1,
-        'SMART WARNING - sdb: rated write endurance used 86 % (warning above 85)',
+        'SMART WARNING - sdb: used write endurance 86 % (warning above 85)',
     ),
     'sdc': (2, 'SMART CRITICAL - sdc: '),
-    'nvme0': (1, 'SMART WARNING - nvme0: rated write endurance used 91 %'),
+    'nvme0': (1, 'SMART WARNING - nvme0: used write endurance 91 %'),
     'sdd': (3, 'SMART UNKNOWN - sdd was not found'),
 }
 

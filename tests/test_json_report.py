@@ -703,7 +703,7 @@ def test_a_world_wide_name_is_made_of_its_parts(more, wwn):
         ({'scsi': {'ie_string': 'X', 'ascq': 16}}, 0, (None, 'X')),
         ({'scsi': {'ie_string': 'X'}}, 12, (False, 'X')),
         ({'scsi': {'asc': 93, 'ascq': 16}}, 0, (None, '')),
-        ({}, 8, (False, "FAILED, by smartctl's exit status")),
+        ({}, 8, (False, "FAILED, according to smartctl's exit status")),
         (
             {'passed': False, 'scsi': {'ie_string': 'X', 'asc': 0, 'ascq': 16}},
             0,

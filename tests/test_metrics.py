@@ -386,7 +386,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             for field, meaning, first, second in (
                 (
                     'left',
-                    'Predicted time until the endurance or the spare is used up',
+                    'Predicted time until the endurance or the spare capacity is used up',
                     10,
                     1,
                 ),

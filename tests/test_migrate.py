@@ -106,7 +106,7 @@ def test_what_was_migrated_judges_as_it_did(intel, tmp_path):
     ]
 
     assert run(*there).first_line.startswith(
-        'SMART WARNING - sda: rated write endurance used 12 % '
+        'SMART WARNING - sda: used write endurance 12 % '
     )
     assert 'old.json, Mine' in ' '.join(run('explain', '-v', *there).text.split())
 

@@ -122,7 +122,7 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
     'service, code, words',
     [
         ('healthy', 0, 'SMART OK - '),
-        ('worn', 1, 'SMART WARNING - sdb: rated write endurance used 86 % '),
+        ('worn', 1, 'SMART WARNING - sdb: used write endurance 86 % '),
         ('failing', 2, 'SMART CRITICAL - sdc: '),
         ('absent', 3, 'SMART UNKNOWN - sdd was not found'),
         ('all', 2, '4 drives'),

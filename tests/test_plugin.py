@@ -169,7 +169,7 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
     )
 
     assert result.first_line.startswith(
-        'SMART CRITICAL - sda: rated write endurance used 12 % (critical above 10)'
+        'SMART CRITICAL - sda: used write endurance 12 % (critical above 10)'
     )
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
 

@@ -263,7 +263,7 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
         (
             ['-d', '/dev/sdb'],
             1,
-            'sdb: rated write endurance used 86 % (warning above 85)',
+            'sdb: used write endurance 86 % (warning above 85)',
         ),
         # warning-scan
         ([], 1, '2 drives: 1 warning, 1 ok'),

@@ -195,7 +195,7 @@ def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(
 
     bus = 'sda' if '/dev/sda' in ' '.join(arguments) else 'bus_0'
     assert result.code == 2
-    assert f' {bus}_megaraid_7: rated write endurance used 103 % ' in result.first_line
+    assert f' {bus}_megaraid_7: used write endurance 103 % ' in result.first_line
     assert [
         result.line_of(f'{bus}_megaraid_{slot}').split()[0] for slot in (0, 1, 4, 5, 7)
     ] == [

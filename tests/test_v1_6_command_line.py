@@ -176,7 +176,7 @@ def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
 
     assert result.code == 1
     assert result.first_line.startswith(
-        'SMART WARNING - sda: rated write endurance used 86 % '
+        'SMART WARNING - sda: used write endurance 86 % '
     )
     assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 

@@ -282,7 +282,7 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(tmp_path):
     file.write_text(json.dumps({'metrics': {'endurance_used': {'warning': '10'}}}))
 
     assert check('-ucfgj', str(file)).first_line.startswith(
-        'SMART WARNING - intel_s3500_healthy: rated write endurance used 12 %'
+        'SMART WARNING - intel_s3500_healthy: used write endurance 12 %'
     )
 
 

@@ -868,7 +868,7 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; add the reading here; or add a set with this reading to "uses"; or explain in a "comment" of '
+    'attribute 12; add the reading here; or list in "uses" a set that has it; or explain in a "comment" of '
     'the attribute why it is omitted'
 )
 

@@ -409,10 +409,10 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         if fit.metric == ENDURANCE
     ]
     same = 'no attribute'
-    caution = 'cite a document for the meaning'
+    caution = 'cite a document that says what this attribute means'
     if equal:
         same = ', '.join(equal)
-        caution = 'one drive can match by chance, so compare another drive'
+        caution = 'a match on one drive may be chance, so compare a second drive'
     return f'The drive reports {percent} % endurance used; attributes with the same value: {same}; {caution}.'
 
 

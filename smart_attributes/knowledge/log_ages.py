@@ -191,8 +191,8 @@ def clock_notes(
         verb = 'was set back'
     notes = []
     for lead in leads:
-        ahead = f'the {lead.source} is {amount(lead.number, "s")} ahead'
-        words = f'{ahead} of the power-on time: the power-on counter {verb}'
+        ahead = f'{amount(lead.number, "s")} ahead of the power-on time'
+        words = f'the {lead.source} is {ahead}: the power-on counter {verb}'
         notes.append(Coded(code, words))
     return notes
 

@@ -32,7 +32,7 @@ UNITS: Mapping[str, tuple[str, int]] = {
 }
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
 FORECAST: Mapping[str, str] = {
-    'left': 'Predicted time until the endurance or the spare is used up',
+    'left': 'Predicted time until the endurance or the spare capacity is used up',
     'earliest': 'Earliest predicted time',
     'latest': 'Latest predicted time',
 }

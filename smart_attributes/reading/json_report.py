@@ -211,7 +211,7 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
     if 'smartctl' in data or report.identity.firmware or is_failing:
         return None
     return DriveError(
-        'is not a report of smartctl, although it has some of its fields (smartd writes such files)',
+        'is not a smartctl report, although it has some of the same fields (smartd writes such files)',
         'not-a-report',
         step='read the drive instead, or record it with smartctl --json -x',
     )
@@ -305,7 +305,7 @@ def _smart_status(status: Json, exit_status: int | None) -> tuple[bool | None, s
     if isinstance(passed, bool):
         return passed, words
     if (exit_status or 0) & content.FAILED:
-        return False, words or "FAILED, by smartctl's exit status"
+        return False, words or "FAILED, according to smartctl's exit status"
     return None, words
 
 

@@ -40,7 +40,7 @@ _SENTENCES = {
 _BRIEF = {
     'replace-next': '{name} has the data elsewhere',
     'member-not-used': '{name} does not use it',
-    'only-swap': 'it holds no data, only swap space',
+    'only-swap': 'it holds no data to copy, only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
     'redundancy-doubtful': 'it may have the only copy of some data of {name}',

@@ -98,7 +98,7 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         )
     return document(
         rule._replace(expressions=(), literal=tuple(_literal(how, drives))),
-        f'# One line for each drive, {reason}. Print it again when drives or data files change.',
+        f'# One line for each drive, {reason}. Print this rule again when drives or data files change.',
     )
 
 

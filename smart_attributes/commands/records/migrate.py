@@ -13,14 +13,15 @@ class MigrateOptions(NamedTuple):
 
 COMMAND = Command(
     name='migrate',
-    summary='Convert limits of version 1.6 to limits of this version, once.',
+    summary='Convert the limits of version 1.6 to limits of this version (needed only once).',
     usage='OLD.json [OLD.json] [options]',
     epilog="""\
 example:
   check_smart_attributes migrate /etc/nagios-plugins/config/check_smartdb.json
 
 The limits are written to thresholds.d in the directory of --config. A message names each limit that could not be converted.
-Drives in a user configuration (-ucfgj) are read, because the limits depend on them; name drives behind controllers with -d.
+The drives that a user configuration (-ucfgj) names are read, because the limits depend on the drives; name
+drives behind controllers with -d.
 
 exit status: 0 everything was converted, 1 only a part was converted, 3 nothing was converted""",
     groups=groups.READ,
