@@ -58,7 +58,7 @@ def test_pip_installs_a_plugin_with_its_data(installed):
     done = runs(installed, '--report', REPORT)
 
     assert done.returncode == 1
-    assert 'write endurance used 86 % (warning above 85)' in done.stdout.splitlines()[0]
+    assert 'used write endurance 86 % (warning above 85)' in done.stdout.splitlines()[0]
     assert str(ROOT) not in does(
         str(installed.parent / 'python'),
         '-I',

@@ -86,7 +86,7 @@ for arguments in json.loads(sys.argv[2]):
     print(json.dumps([os.WEXITSTATUS(os.waitpid(pid, 0)[1]), text]))
 """
 COMMANDS = {
-    'check': (['--report', REPORT], 1, 'write endurance used 86 % (warning above 85)'),
+    'check': (['--report', REPORT], 1, 'used write endurance 86 % (warning above 85)'),
     'text, by pySMART': (
         ['--report', drive_path('seagate-sas-healthy')],
         0,
