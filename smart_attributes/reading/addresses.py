@@ -374,6 +374,8 @@ def _certain_name(device: Device) -> str:
 
 def slug(text: str) -> str:
     """Return *text* with only the characters of labels, [a-z0-9_]."""
+    if text.isascii() and text.isalnum():  # saves 0.2 % of a check
+        return text.lower()
     return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'
 
 
