@@ -596,7 +596,9 @@ def several_gone(scene: Scene) -> None:
 
 @absent('All drives are missing')
 def all_gone(scene: Scene) -> None:
-    """`--no-drives ok` does not change this."""
+    """`--no-drives ok` does not change this. A drive that `--ignore` or `--match` excludes counts as
+    present while it is there.
+    """
     three(scene, SICK)
     scene.pull('/dev/sda', '/dev/sdb', '/dev/sdc')
 

@@ -152,7 +152,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ),
         (
             'cciss,x@/dev/sda',
-            '"cciss,x@/dev/sda": write the type as cciss,N; replace each capital letter with a number, or a range '
+            '"cciss,x@/dev/sda": write the type as cciss,N; replace the capital letters with numbers, or with ranges '
             'such as [0-7,16]',
         ),
         # none becomes an option: a path begins with a slash, and the type follows -d

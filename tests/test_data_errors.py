@@ -148,7 +148,13 @@ IN_ENTRIES = {
     ),
     'unknown layout': (
         entry(logs={'0xCA': 'acmee'}),
-        [(ENTRY, 'mine: logs 0xCA: unknown layout "acmee"; did you mean acme?')],
+        [
+            (
+                (*ENTRY, 'logs', '0xCA'),
+                'mine: logs 0xCA: there is no layout "acmee", or it has a mistake; did you mean '
+                'acme?',
+            )
+        ],
     ),
     'known layout': (entry(logs={'0xC0': 'ocp'}), []),
 }

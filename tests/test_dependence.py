@@ -29,8 +29,8 @@ NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = found('endurance_used', 3, State.OK)
 WORN = found('endurance_used', 86, State.WARNING, '85')
 REBUILT = (
-    'other members of md0 (raid5, /srv) also hold the data of this drive; after the replacement, '
-    'wait until md0 is rebuilt'
+    'md0 (raid5, /srv) keeps all its data without this drive; after the replacement, wait '
+    'until md0 is rebuilt'
 )
 RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
 

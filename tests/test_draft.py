@@ -503,7 +503,7 @@ HEADERS = {
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),
     'none equals it': (
         drive(endurance=55),
-        'with the same value: no attribute; cite a document that says what this attribute means.',
+        'with the same value: no attribute; cite a document that says which attribute counts wear.',
     ),
     'several equal it': (
         SEVERAL,

@@ -496,6 +496,22 @@ def test_a_failing_spare_was_not_dropped(state, words):
     assert words in found[0].why
 
 
+@pytest.mark.parametrize(
+    ('state', 'words'),
+    [('faulty', 'no longer uses this drive'), ('spare', 'needs no data on this drive')],
+)
+def test_each_array_that_has_dropped_the_drive_is_named(state, words):
+    """An array with the drive as a spare has not."""
+    aside = {'sdb': state}
+    md0 = group('md0', 'raid1', 'sda', 'sdc', 'sdb', used='/', states=aside, slots=2)
+    dropping = {'sdb': 'faulty'}
+    md1 = group('md1', 'raid1', 'sda', 'sdb', used='/srv', states=dropping)
+    why = ordered([md0, md1], bad('sdb'))[0].why
+
+    assert words in why
+    assert why.endswith('md1 (raid1, /srv, sdb faulty) no longer uses it')
+
+
 @pytest.mark.parametrize(('failing', 'at_risk'), [('ab', 'md0'), ('d', 'home')])
 def test_the_lowest_group_whose_data_is_at_risk_is_named(failing, at_risk):
     """Whoever copies one volume would lose the others on the array."""
@@ -509,6 +525,14 @@ def test_the_lowest_group_whose_data_is_at_risk_is_named(failing, at_risk):
 
     assert steps['sdc'].why.code == 'copy-other-first'
     assert steps['sdc'].why.fields['group'] == at_risk
+
+
+def test_an_array_below_that_is_lost_with_the_drive_does_not_keep_its_data():
+    lower = group('md1', 'raid1', 'sda', 'sdb', states={'sdb': 'missing'})
+    upper = group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/')
+    why = ordered([lower, upper], bad('sda'))[0].why
+
+    assert (why.code, why.fields['group']) == ('replace-next', 'md0')
 
 
 def test_a_group_that_is_only_on_the_drive_to_replace_is_not_the_data_at_risk():

@@ -361,6 +361,19 @@ def test_an_entry_goes_with_the_set_that_it_uses_in_whichever_file():
     assert [file.data for file in left] == [{'entries': []}, {'sets': {}}]
 
 
+def test_an_entry_stays_without_the_log_whose_layout_has_a_mistake():
+    """The family has limits of its own."""
+    field = {'metric': 'pending', 'offset': 511, 'length': 4}
+    data = {
+        'layouts': {'acme': {'fields': [field]}},
+        'entries': [{'family': 'A', 'logs': {'0xC0': 'acme'}}],
+    }
+    shipped = {'metrics': DATABASE.metrics}
+    [left] = site_file.faultless_entries(shipped, [site_file.SiteFile('a.json', data)])
+
+    assert left.data == {'layouts': {}, 'entries': [{'family': 'A', 'logs': {}}]}
+
+
 MORE = 'thresholds.d/site.json: {} more mistakes; to see all, run: check_smart_attributes validate'
 
 

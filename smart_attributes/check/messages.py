@@ -93,8 +93,10 @@ def missing(run: Run) -> tuple[Demand, ...]:
 
 
 def _has_other_drives(run: Run) -> bool:
-    """Return whether the history knows a drive that is not missing and that this run leaves out: one
-    that is not named, or, for a scan, one that --ignore or --match excludes. False without history.
+    """Return whether the history knows a drive that is not missing; False without history.
+
+    The caller has found that this run judges only missing drives. So such a drive is one that the
+    run leaves out: it is not named, or, for a scan, --ignore or --match excludes it.
     """
     whereabouts = run.drives.whereabouts
     if whereabouts is None:
@@ -111,9 +113,9 @@ def _of_history(run: Run) -> tuple[Sequence[Demand], Sequence[Coded]]:
     """Return the messages about the history: those that have a state, and the remarks.
 
     - If the history is used, each loss has a state, and a doubt about its dates is a remark.
-    - If it cannot be used, and is required or was lost by this run: the only message says so, and
-      has a state.
-    - If it cannot be used otherwise: the same message is a remark.
+    - If it cannot be used, and --history-required is given, or there is a history that this run
+      should write: the only message says so, and has a state.
+    - If it cannot be used in any other case: the same message is a remark.
     """
     history = run.history
     # This also sets history.trouble.

@@ -130,11 +130,11 @@ def _is_one_drive(first: Read, second: Read, seen_as: Known) -> bool:
     if level == NONE:
         return False
     addresses = first.device.address, second.device.address
-    differ_anyhow = _differ(first, second, has_counted_errors=True)
+    differ_anyhow = _differ(first, second, may_count=True)
     if differ_anyhow:
         return seen_as(*addresses) == ONE
     if level == WEAK:
-        differ_unless_errors_counted = _differ(first, second, has_counted_errors=False)
+        differ_unless_errors_counted = _differ(first, second, may_count=False)
         if differ_unless_errors_counted:
             return seen_as(*addresses) in (ONE, DOUBTED)
     return True
@@ -168,10 +168,10 @@ def _namespace(read: Read) -> str:
     return match[1] if match else ''
 
 
-def _differ(first: Read, second: Read, has_counted_errors: bool) -> bool:
+def _differ(first: Read, second: Read, may_count: bool) -> bool:
     """Return whether there are reports at both addresses, and these are from different drives.
 
-    has_counted_errors: if True, suppose that the drive has counted errors between the reads, so
+    may_count: if True, suppose that the drive has counted errors between the reads, so
     that higher counts of the later report are no difference; if False, any other count is one. See
     drive_facts.differ().
     """
@@ -183,7 +183,7 @@ def _differ(first: Read, second: Read, has_counted_errors: bool) -> bool:
         return False
     began = earlier.ended - earlier.seconds
     seconds = later.ended - began
-    return drive_facts.differ(before, after, seconds, has_counted_errors)
+    return drive_facts.differ(before, after, seconds, may_count)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -216,7 +216,7 @@ def _one_drive(group: Sequence[Read]) -> Distinct:
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
     is_doubted = any(
-        _differ(first, second, has_counted_errors=True)
+        _differ(first, second, may_count=True)
         for first, second in combinations(group, 2)
     )
     return Distinct(kept, others, is_doubted)

@@ -157,8 +157,8 @@ JUDGING = OptionGroup(
         repeated(
             '-w --warning',
             'METRIC=RANGE',
-            'set a warning limit: endurance_used=80 warns above 80, "spare_available=20:" (with colon) '
-            'below 20; may be repeated',
+            'set a warning limit: endurance_used=80 warns above 80, "spare_available=20:" (with a colon) '
+            'warns below 20; may be repeated',
             type=values.metric_range,
         ),
         repeated(

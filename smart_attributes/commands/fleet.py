@@ -12,7 +12,7 @@ from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, UsageError
 from ..fleet import table
 from ..fleet.drives import FleetDrive
-from ..fleet.gathering import Fleet
+from ..fleet.gathering import ONLY_READ, Fleet
 from ..model import WORST_FIRST, State
 from ..output.json_document import note
 from ..reading.processes import Runner
@@ -25,8 +25,8 @@ def run(options: Options, runner: Runner) -> int:
     """Show the drives of a fleet; return 3 if a source failed or no drive was found, else 0."""
     own: FleetOptions = options.own
     fleet = Fleet(database_of(options.data), time.time())
-    # This iterator reads the sources while the drives are printed. Only then does it fill
-    # fleet.summary and fleet.faults.
+    # The sources are read only while one of the functions below loops over this iterator. Only then
+    # does it fill fleet.summary and fleet.faults.
     drives = fleet.drives(_source(fleet, own), options.how_read.timeout)
     if own.as_json:
         _print_json(fleet, drives)
@@ -74,7 +74,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
         fleet.faults.append(
             Coded(
                 'time-over',
-                f'{over}; only the drives read until then are listed; increase -t',
+                f'{over}; {ONLY_READ}; increase -t',
             )
         )
     print(

@@ -103,13 +103,9 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
     """Print the problems of the run to stderr, for a journal, because the metrics contain only
     numbers.
     """
-    run = overview.survey
-    problems = [coded(message) for _, message in run.told]
-    # As in the other outputs, remarks are shown without their codes.
+    problems = [coded(message) for _, message in _messages(overview)]
+    # As in the text of a check, remarks are shown without their codes.
     problems += overview.remarks
-    if not drives:
-        _, why_no_drives = run.nobody
-        problems.append(coded(why_no_drives))
     for drive in drives:
         verdict = drive.verdict
         if verdict.problem:

@@ -409,7 +409,7 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         if fit.metric == ENDURANCE
     ]
     same = 'no attribute'
-    caution = 'cite a document that says what this attribute means'
+    caution = 'cite a document that says which attribute counts wear'
     if equal:
         same = ', '.join(equal)
         caution = 'a match on one drive may be chance, so compare a second drive'

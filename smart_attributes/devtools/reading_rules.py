@@ -60,7 +60,7 @@ def fitting(metric: str, base: str) -> Sequence[str]:
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     """Yield an interval or a ceiling that no result of the formula can reach."""
-    valid = spec.get('valid') or (None, None)
+    valid = _valid(spec)
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
     first, last = valid
@@ -86,7 +86,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield the first reason why the reading would accept a meaningless value as a number; nothing
     if it accepts none.
     """
-    valid = spec.get('valid') or (None, None)
+    valid = _valid(spec)
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
@@ -204,6 +204,12 @@ def _highest(operand: Operand) -> float:
     if operand.column == 'bits':  # a count of bits
         return 8 * RAW_BYTES
     return (1 << 8 * len(operand.bytes)) - 1
+
+
+def _valid(spec: Json) -> Interval:
+    """Return the interval of a reading; (None, None) if all numbers are valid."""
+    lowest, highest = spec.get('valid') or (None, None)
+    return lowest, highest
 
 
 # --- how far a drive's own statistics confirm a reading -------------------------------------------

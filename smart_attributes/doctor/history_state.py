@@ -161,7 +161,8 @@ def unusable(
     state_dir: the argument of --state-dir, or ''. is_of_person: the user is a person, who probably
     does not run the checks and must not own the directory.
     """
-    # The advice is to create this directory, because the checks of other users look in no home.
+    # The advice is to create this directory, never one in the home of this user, because checks that
+    # run as another user do not look there.
     place = state_dir or state_directory.PACKAGE
     reason = error.what
     path = error.path

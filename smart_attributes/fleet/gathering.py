@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .icinga import Icinga
 
 NOTE = 500  # characters
+ONLY_READ = 'only the drives that were read before are shown'
 
 
 class Fleet:
@@ -59,13 +60,13 @@ class Fleet:
                 if time.monotonic() > end:
                     self._lack(
                         f'time limit of {timeout:g} s exceeded (increase it with -t); '
-                        'only the drives that were read before are shown'
+                        f'{ONLY_READ}'
                     )
                     return
         except (SmartError, alarm.TimeIsOver) as error:
             if not self.has_read_any:
                 raise
-            self._lack(f'{error}; only the drives that were read before are shown')
+            self._lack(f'{error}; {ONLY_READ}')
 
     def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service

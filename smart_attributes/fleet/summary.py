@@ -149,8 +149,8 @@ def quarter(by: str) -> str:
 
 
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((model, firmware), drives), most alerts first: most critical ones, then most unknown
-    ones, those with warnings, and those that are OK.
+    """Return ((model, firmware), drives), sorted by the number of CRITICAL drives, the greatest
+    first, then by those of UNKNOWN, WARNING and OK drives, then by name.
     """
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:

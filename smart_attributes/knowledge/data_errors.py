@@ -87,9 +87,11 @@ def _of_logs(
     for path, family, entry in parts(data, 'entries'):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
+                # Without the layout, the entry lacks only this log.
                 yield Mistake(
-                    path,
-                    f'{family}: logs {page}: unknown layout "{name}"; {_instead(name, layouts, "layouts")}',
+                    (*path, 'logs', page),
+                    f'{family}: logs {page}: there is no layout "{name}", or it has a mistake; '
+                    f'{_instead(name, layouts, "layouts")}',
                 )
 
 

@@ -579,7 +579,7 @@ def plausible_wear(
                 f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")}, with only '
                 f'{amount(written, "B")} written ({share:.2g} % of the capacity)'
             )
-            result[place] = reading._replace(number=None, judged=False, unknown=why)
+            result[place] = _refuted(reading, why)
     return result
 
 
@@ -600,8 +600,13 @@ def _consistent_wear(wear: Sequence[Reading]) -> list[Reading]:
             continue
         if abs(reading.number - standard) > drive_logs.FAR:
             why = f'{amount(reading.number, "%")} contradicts {amount(standard, "%")} in the {log}'
-            result[place] = reading._replace(number=None, judged=False, unknown=why)
+            result[place] = _refuted(reading, why)
     return result
+
+
+def _refuted(reading: Reading, why: str) -> Reading:
+    """Return a reading without its number, which is not to be believed. why: the reason."""
+    return reading._replace(number=None, judged=False, unknown=why)
 
 
 def _largest(readings: Iterable[Reading], *metrics: str) -> float | None:

@@ -128,7 +128,7 @@ def _choices(cases: Sequence[Case], messages: Sequence[str]) -> list[tuple[str, 
 
     - no drives: both are ''
     - all are OK: the most informative number of a drive, but '' with messages; and the long count
-    - a message already names the missing drives, and the worst drive is one: see
+    - a message already states that drives are missing, and the worst drive is one of them: see
       _choices_if_missing()
     - else: the alert of the worst drive with the long count, then each form of the alert with the
       short count; with messages, the last form has only the action

@@ -216,7 +216,7 @@ def _slots(entry: DeviceType, inner_type: str, text: str) -> tuple[list[str], bo
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}; '
-            'replace each capital letter with a number, or a range such as [0-7,16]'
+            'replace the capital letters with numbers, or with ranges such as [0-7,16]'
         )
     written_slots = [slot for slot in match.groups() if slot is not None]
     choices = [

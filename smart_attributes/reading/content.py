@@ -163,8 +163,8 @@ def integer_of(data: Json, key: str) -> int | None:
     type.
 
     If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends
-    with "_s". Then the string is returned as an integer. Without the string, the number is returned
-    as it is, even if it might be rounded; 5.0 is returned as 5.
+    with "_s". Then the string is returned as an integer. Without the string, the number is returned,
+    even if it might be rounded (5.0 as 5), or None from HIGHEST_COUNTER on.
     """
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:

@@ -157,7 +157,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH; before @, replace each capital letter with a number',
+        f'use its drives instead: {QUOTE}@PATH; before @, replace the capital letters with numbers',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',

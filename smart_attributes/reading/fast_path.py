@@ -132,7 +132,7 @@ def _commands(values: OptionValues) -> list[Command]:
     devices = []
     for address in values.get(DEVICE_OPTION, ()):
         device_type, _, path = address.rpartition('@')
-        # For these types, smartctl sends no vendor commands.
+        # Other types may be refused or name slots, so their drives are left to the parser.
         is_plain_type = device_type in ('', 'sat', 'scsi', 'nvme')
         if not is_plain_type or not _is_plain_path(path):
             return []

@@ -58,11 +58,12 @@ def may_forbid(text: str, model: str) -> bool:
     word, _, _ = model.partition(' ')
     if not word:
         return False
-    for part in text.split('"models"'):
-        # In the example, this is ': ["WDC WD20.*"], "firmware": "1", '. It is '' if the part does
-        # not forbid reading.
-        before_read, _, _ = part.rpartition('"read": false')
-        if word in before_read:
+    # Each of these parts ends with an advisory that forbids reading.
+    *parts, _ = text.split('"read": false')
+    for part in parts:
+        # In the example, this is ': ["WDC WD20.*"], "firmware": "1", '.
+        _, _, models = part.rpartition('"models"')
+        if word in models:
             return True
     return False
 

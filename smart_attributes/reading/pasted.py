@@ -25,8 +25,8 @@ _BASE64 = re.compile(
 _SIGNS = ('smartctl', 'SMART', 'ATTRIBUTE_NAME')
 # "=3D" is an equals sign of quoted-printable.
 _QUOTED_PRINTABLE = re.compile(r'=(?:3D|20|09|C2=A0|E2=80)')
-# the maximum number of ends of lines, because an empty line may follow each line
-_MOST_ENDS = 2 * MOST_LINES
+# line breaks of the longest report, if an empty line follows each line
+_MOST_BREAKS = 2 * MOST_LINES
 _ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 
@@ -53,7 +53,7 @@ def _without_escapes(text: str) -> str:
     escaped_ends = text.count('\\n')
     if escaped_ends <= text.count('\n'):
         return text
-    if escaped_ends >= _MOST_ENDS:
+    if escaped_ends >= _MOST_BREAKS:
         return text
     text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
     # The string ends at '",' or '"}', so the line ends there, too. Quotes within the string are not
@@ -113,7 +113,7 @@ def _without_markup(text: str) -> str:
         text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
     for pattern, replacement in _BREAKS:
         text = re.sub(pattern, replacement, text)
-    if text.count('\n') > _MOST_ENDS:
+    if text.count('\n') > _MOST_BREAKS:
         raise NotAReport(
             f'is not a smartctl report: it has more than {MOST_LINES} lines'
         )

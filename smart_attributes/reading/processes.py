@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..model import Answer
     from .smartctl_calls import Command
 
-_NO_LOCK = -1  # in place of the descriptor of a lock file
 _CHUNK = 1 << 16  # bytes that a pipe of Linux can hold
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.001, 0.05  # seconds between two polls of all processes
@@ -264,8 +263,8 @@ class Runner:
 
         Raises OSError.
         """
-        # begin() returns the process that is reading the drive, or else a lock.
-        reader_or_lock = self._locks.begin(command) if self._locks else _NO_LOCK
+        # begin() returns the process that is reading the drive, or else a lock; -1 without a lock.
+        reader_or_lock = self._locks.begin(command) if self._locks else -1
         if isinstance(reader_or_lock, Earlier):
             own_pids = [process.pid for process in (*self._active, *self._dying)]
             is_of_another_check = reader_or_lock.pid not in own_pids
@@ -385,8 +384,8 @@ class Runner:
         if len(process.output[0]) >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap():
-            # A child of the process can keep the pipes open after its end, which reap() noted as
-            # ending_since.
+            # A child of the process can keep the pipes open after its end. ending_since: when it
+            # ended, or when the last pipe was closed, if that was later.
             is_complete = not process.streams or now - process.ending_since > LINGER
             if is_complete:
                 return 'done', ''

@@ -155,8 +155,7 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _content(path: str) -> bytes:
-    """Return the bytes of a file, or those of the standard input; of these, at most one more than
-    a report may have.
+    """Return the bytes of a file; of standard input, at most LARGEST_FILE + 1 bytes.
 
     Raises DriveError: NotAReport if the file cannot be a report.
     """

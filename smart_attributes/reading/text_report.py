@@ -431,8 +431,8 @@ def _scsi(lines: Lines) -> dict[str, float]:
             leading(value_of(fields, label)) for label in labels
         )
     full_hours = re.match(r'(?:minutes\s+)?(\d{1,9})', value_of(lines.last, POWER_ON))
-    # The drive has been on for at most so many minutes. Only full hours are printed, so up to 59
-    # minutes are added.
+    # The highest possible power-on time, in minutes: only full hours are printed, so 59 minutes are
+    # added.
     highest_age = float('inf')
     if full_hours:
         hours = int(full_hours[1])

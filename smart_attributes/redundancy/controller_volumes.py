@@ -466,7 +466,8 @@ def _contradictions(volume: Volume) -> Iterator[str]:
 
 def _contradicts_drives(volume: Volume) -> bool:
     """Return whether the state of a volume contradicts its drives: it is whole, but a drive is not
-    in sync or not listed, or there is trouble; or it is not whole, but all drives are in sync.
+    in sync or not listed, or there is trouble; or it is not whole, but all drives are listed
+    and in sync.
     """
     are_in_sync = {drive['is'] for drive in volume.drives} == {'in_sync'}
     has_all_drives = are_in_sync and all(

@@ -235,8 +235,7 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     """Return the rows from all outputs of a tool, and why some are missing, or ''.
 
     After one of its "commands" fails, no further command is run. Its "more" commands only add facts
-    about drives: after one fails, the others for this controller are skipped, and no rows count as
-    missing.
+    about drives, so no rows count as missing after one fails.
     """
     numbers, why_no_numbers = _numbers(tool)
     if why_no_numbers:
@@ -249,8 +248,6 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             printed += rows(text, tool, number)
             if why and command in tool['commands']:
                 return printed, why
-            if why:
-                break
     return printed, ''
 
 

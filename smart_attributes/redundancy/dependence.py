@@ -435,7 +435,7 @@ def _without_lost(
         for member in group.members
         if group.kind == 'md' and member.state == 'missing' and member.on
     }
-    # The name of a member is the title of a volume ("vg0/home"), or the name of another device.
+    # A member that is a volume has its title as its name ("vg0/home"), any other its kernel name.
     return [
         claim
         for claim in claims

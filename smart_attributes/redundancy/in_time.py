@@ -95,14 +95,12 @@ def _tuples(value: Any) -> Any:
 
 
 def _seen(values: Json) -> Seen:
-    """Return what _send() has sent, without a problem: dependence.seen() yields none."""
-    plain = {key: _tuples(value) for key, value in values.items()}
-    return Seen(
-        plain['disks'],
-        plain['others'],
-        groups=tuple(map(_group, plain['groups'])),
-        notes=tuple(Coded(code, text) for code, text in plain['notes']),
-        places=tuple((address, Place(*place)) for address, place in plain['places']),
+    """Return what _send() has sent."""
+    plain = Seen(**{key: _tuples(value) for key, value in values.items()})
+    return plain._replace(
+        groups=tuple(map(_group, plain.groups)),
+        notes=tuple(Coded(code, text) for code, text in plain.notes),
+        places=tuple((address, Place(*place)) for address, place in plain.places),
     )
 
 

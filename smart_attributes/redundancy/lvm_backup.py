@@ -152,12 +152,12 @@ def _backups(system: System) -> dict[str, Backup]:
 
 def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     """Return the kernel names of the physical volumes below active volumes of a volume group, by
-    their ids. Those that are gone are left out. The key '' has one of which udev has no id.
+    their ids. Those that are gone are left out. The key '' stands for one for which udev has no id.
     """
     slaves = {slave for volume in volumes.values() for slave in volume.slaves}
     names = {}
     for name in sorted(slaves.difference(volumes)):
-        if name in devices.names or name in devices.parts:
+        if devices.below(name):  # it is not gone
             uuid = udev_notes(name, devices).get('ID_FS_UUID', '')
             names[uuid.replace('-', '')] = name
     return names

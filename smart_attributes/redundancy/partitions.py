@@ -137,7 +137,7 @@ def _claim(
 
     - It is in *members*, or its disk is used as a whole: MEMBER. Partitions of such a disk are no
       data of their own: another path to the drive is used, or their table is a leftover.
-    - It is swap space: SWAP. It is mounted: MOUNTED.
+    - It is in use as swap space: SWAP. It is mounted: MOUNTED.
     - It is on a further path to its disk, or its data is in use on a further path: MEMBER. The data
       of a disk counts only on the first path to it.
     - Nothing uses it: SIGNATURE, NOTHING or UNKNOWN, with udev's notes.

@@ -349,7 +349,9 @@ class _Case(NamedTuple):
             return sentences.reason(
                 'data-at-risk', weakest, drive=sentences.called(drive.name, drive.bay)
             )
-        return sentences.reason('replace-next', weakest)
+        # A group below may be lost without the drive, although *group* survives.
+        survivor = group if self.stack.loses(weakest, drive.disks) else weakest
+        return sentences.reason('replace-next', survivor)
 
     def _if_unused(self, group: Group) -> Coded:
         """Return the reason for a step if the drive holds no data of the group. It is the first of

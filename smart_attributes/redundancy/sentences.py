@@ -15,8 +15,8 @@ from .survival import TOLERANCE
 # name: the name of the group; first: the name of the drive to replace first; drive: the name of the
 # drive. The others are clauses from the functions below.
 _SENTENCES = {
-    'replace-next': 'other members of {group} also hold the data of this drive; after the replacement, '
-    'wait until {name} is rebuilt',
+    'replace-next': '{group} keeps all its data without this drive; after the replacement, wait until '
+    '{name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': 'the drive holds no data, only the {devices} of {faulty}: {todo}',

@@ -85,7 +85,7 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
 
 def widest_command(entries: Iterable[SudoersEntry], executable: str) -> str:
     """Return, as written, the last command that allows all calls of a program without a
-    password, or ''. sudo obeys the last command that matches a call.
+    password, or ''. A later command that denies calls is not considered; see denial().
     """
     last_unrestricted = ''
     for entry in entries:
@@ -101,7 +101,7 @@ class Sudo:
     def __init__(self, how: HowRead, runner: Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = how, runner, deadline
         self.message = ''  # printed by sudo about the calls last tested
-        self.late = ''  # why sudo gave no complete answer in time
+        self.late = ''  # why sudo gave no complete answer
 
     def refuses(self, lines: Sequence[Command]) -> list[Command]:
         """Return those of the smartctl command lines that sudo would refuse. Set *message* to what

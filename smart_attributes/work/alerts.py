@@ -42,21 +42,21 @@ def alerts(case: Case) -> list[str]:
 
 
 def _full_head_of_unread(case: Case, head: str) -> str:
-    """Return *head* with what was found when a drive that was not read was last read:
+    """Return *head* with the rest of the reason why a drive was not read: that a group lacks a
+    member, or may lack one, and its CRITICAL finding when it was last read.
 
-    - nothing was found: *head* itself, "sdb PROBLEM; ACTION"
-    - there is room: "sdb PROBLEM; FINDING when last read; ACTION"
-    - there is no room: "sdb PROBLEM; ACTION; FINDING when last read"
+    - the reason has no more parts: *head* itself, "sdb PROBLEM; ACTION"
+    - there is room: "sdb PROBLEM; REST; ACTION"
+    - there is no room: "sdb PROBLEM; ACTION; REST"
     """
-    # "PROBLEM; FINDING when last read", or only "PROBLEM" if nothing was found
     reason = case.todo.reason
-    _, _, last_finding = reason.partition('; ')
-    if not last_finding:
+    _, _, rest = reason.partition('; ')
+    if not rest:
         return head
     full_head = f'{_short_name(case)} {reason}; {_first_step(case)}'
     if len(full_head) <= BEST_ALERT:
         return full_head
-    return f'{head}; {last_finding}'
+    return f'{head}; {rest}'
 
 
 def _head(case: Case) -> tuple[str, int]:
@@ -74,7 +74,7 @@ def _head(case: Case) -> tuple[str, int]:
     name = _short_name(case)
     step = _first_step(case)
     if case.todo.is_unread:
-        # The reason is "PROBLEM" or "PROBLEM; FINDING when last read".
+        # The first part of the reason is why the drive was not read, see _full_head_of_unread().
         problem, _, _ = case.todo.reason.partition('; ')
         return f'{name} {problem}; {step}', 0
     head = f'{name}: {case.todo.reason}: {step}'
@@ -126,8 +126,8 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
     """
     worst = [alert for alert in verdict.alerts if alert.state is verdict.state]
     if not worst:
-        # If no alert has the drive's state, the drive no longer reports its status and keeps the
-        # state of its last finding.
+        # The drive is in a worse state than its alerts because it did not report its health status
+        # now: the alert is the last reported status, see last_verdict.with_status().
         return verdict.alerts[:1]
     status = worst[0]
     if status.reading.metric != HEALTH:

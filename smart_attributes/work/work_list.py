@@ -227,9 +227,9 @@ def _reason(
     - it was read: "576 reallocated sectors (warning above 40)"
     - it was not read, and no finding of an earlier check counts: "cannot be opened"
     - its last findings need the action: "9 pending sectors when last read 2 h ago"
-    - it must be read, and its worst last finding is CRITICAL: "cannot be opened; 9 pending sectors
-      when last read"
-    - it must be read: "cannot be opened"
+    - it must be found or read, and its worst last finding is CRITICAL: "cannot be opened; 9 pending
+      sectors when last read"
+    - it must be found or read: "cannot be opened"
 
     problem_is_reason: a drive that was not read needs the action for that reason, and not for its
     last findings; see is_about_reading(). now: seconds since 1970.
