@@ -82,8 +82,8 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
         )
         if not all_can_read:
             return (
-                'a user who is not allowed to read this file can change its path '
-                f'(at {part}), and thus choose which file is read; {_COPY}'
+                'a user who is not allowed to read this file could have made the path lead to it '
+                f'(at {part}); {_COPY}'
             )
         # They are added after the test of this part: they can redirect only the way behind it.
         changers |= _changers(part, part_status, trusted)

@@ -42,7 +42,7 @@ The command refuses
 
 It waits at most 10 seconds for another acknowledge command to finish.
 
-exit status: 0 success, 1 a part was refused (with --all, even if this is everything), 3 everything was refused""",
+exit status: 0 success, 1 a part was refused, 3 everything was refused; with --all, 1 in both cases""",
     groups=(*groups.NAMED, groups.NO_DRIVES),
     options=(
         positional(

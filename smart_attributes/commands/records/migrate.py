@@ -20,7 +20,7 @@ example:
   check_smart_attributes migrate /etc/nagios-plugins/config/check_smartdb.json
 
 The limits are written to thresholds.d in the directory of --config. A message names each limit that could not be converted.
-The drives that a user configuration (-ucfgj) names are read, because the limits depend on the drives; name
+If a user configuration (-ucfgj) names drives, this command reads them, because the limits depend on the drives. Name
 drives behind controllers with -d.
 
 exit status: 0 everything was converted, 1 only a part was converted, 3 nothing was converted""",
