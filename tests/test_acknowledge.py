@@ -194,7 +194,7 @@ def test_a_value_that_does_not_alert_is_acknowledged_with_a_warning(machine):
     """An acknowledgement does not lower a limit."""
     machine.holds(sda=failing(a5=1))
     assert (
-        'do not alert on this value' in accept(machine, 'sda', 'reallocated', *WHY).text
+        'this value causes no alert' in accept(machine, 'sda', 'reallocated', *WHY).text
     )
     machine.holds(sda=failing(a5=50))
     assert 'do not alert' not in accept(machine, 'sda', 'reallocated', *WHY).text
@@ -573,9 +573,9 @@ def test_performance_data_is_the_same_with_an_acknowledgement(machine):
     [
         ('{', 'acknowledged.json'),
         ('{"overrides": [], "overrides": []}', '"overrides"'),
-        ('[]', 'acknowledged.json is not '),
-        ('{"overrides": {}}', 'is not '),
-        ('{"overrides": [1]}', 'is not '),
+        ('[]', 'acknowledged.json: write '),
+        ('{"overrides": {}}', 'must be a list of objects'),
+        ('{"overrides": [1]}', 'must be a list of objects'),
         ('{"metrics": {"temperature": {"warning": 1e999}}}', '1e999'),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         (
             '/dev/s%a',
             '"/dev/s%a" contains no valid device path; write one under /dev, such as '
-            '/dev/sda, with letters, digits and . _ : + = @ - only',
+            '/dev/sda, made of letters, digits and the characters . _ : + = @ -',
         ),
         (
             'cciss,x@/dev/sda',

@@ -127,18 +127,28 @@ IN_ENTRIES = {
     ),
     'end of the page': (
         layout({'offset': 509}),
-        [(LAYOUT, 'layout acme, pending: it ends at byte 513, beyond the page')],
+        [
+            (
+                LAYOUT,
+                'layout acme, pending: it ends at byte 513, after the end of the page',
+            )
+        ],
     ),
     'end of the row': (
         layout({'offset': 13, 'row': 3}, rows=16),
-        [(LAYOUT, 'layout acme, pending: it ends at byte 17, beyond the row')],
+        [
+            (
+                LAYOUT,
+                'layout acme, pending: it ends at byte 17, after the end of the row',
+            )
+        ],
     ),
     'row without rows': (
         layout({'row': 3}),
         [
             (
                 LAYOUT,
-                'layout acme, pending: it contains a table row, but the layout of this log has none',
+                'layout acme, pending: it names a table row, but the layout of this log has no table',
             )
         ],
     ),

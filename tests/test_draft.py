@@ -283,7 +283,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'as in 3 of the 3 entries' in entry['attributes']['5']['comment']
+    assert 'as in 3 of 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}
@@ -511,8 +511,8 @@ HEADERS = {
     ),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive: a separate entry is needed only if it is wrong '
-        'or incomplete. The draft gives the same readings and would replace this entry completely.',
+        'The entry ACME X1 already covers this drive: use this draft only if that entry '
+        'is wrong or incomplete. The draft gives the same readings and would be used instead of that entry.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),

@@ -263,7 +263,11 @@ WORDS = [
     # scan
     ('/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices'),
     # opened
-    ("/dev/sda [SAT]: Device of type 'sat' [ATA] opened", DriveError, 'only opened'),
+    (
+        "/dev/sda [SAT]: Device of type 'sat' [ATA] opened",
+        DriveError,
+        'opened the drive, but did not read it',
+    ),
 ]
 
 

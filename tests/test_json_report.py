@@ -541,7 +541,7 @@ WITHOUT_VERDICT = {
             status=2, messages=[('Device is in IDLE mode, exit(2)', 'information')]
         ),
         DriveAsleep,
-        'is in IDLE mode, not woken',
+        'is in IDLE mode and was not woken',
     ),
     'tape': (
         {

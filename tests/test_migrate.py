@@ -216,7 +216,7 @@ REFUSED = [
     (
         {'194': ['40', '50'], '190': ['30', '40']},
         [MODEL],
-        'the limit for temperature is already set by another attribute number',
+        'another attribute number already sets the limit for temperature',
     ),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ]

@@ -11,8 +11,8 @@ from smart_attributes.knowledge import decode, drive_database
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or use a metric that is a status'
 BEYOND_255 = (
-    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); with a larger '
-    'number, other raw values could pass as a percentage'
+    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); with more, numbers '
+    'that are not percentages could be accepted'
 )
 
 
@@ -86,7 +86,7 @@ def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
         (
             'raw byte 0',
             [6, 5],
-            ['"valid": [6, 5] contains no number; write the smaller number first'],
+            ['"valid": [6, 5] is an empty range; write the smaller number first'],
         ),
         ('raw byte 0 / 1000', None, []),
     ],
@@ -145,7 +145,7 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
         (
             {'0-11': 'failed', '11-20': 'passed'},
             [
-                '"states": 0-11 and 11-20 overlap; make each result match only one of them'
+                '"states": 0-11 and 11-20 overlap; let each number belong to one of them only'
             ],
         ),
         ({'0-10': 'failed', '11-20': 'passed'}, []),

@@ -585,7 +585,7 @@ UNKNOWN = {
     'raw value': (
         drive(row(241, raw='1 2')),
         'host_written',
-        'the raw value 1 2 does not contain this number',
+        'cannot be taken from the raw value 1 2',
     ),
     'sentinel': (
         drive(row(241, raw='65535')),

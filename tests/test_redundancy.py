@@ -872,7 +872,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.reason('second-failing-member', RAID1, 'sda'),
-            'also failing in md0 (raid1, /srv): replace sda before this drive',
+            'sda is also failing in md0 (raid1, /srv): replace it before this drive',
         ),
         (sentences.unlisted([]), ''),
         (

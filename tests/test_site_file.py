@@ -12,6 +12,10 @@ from smart_attributes.knowledge import data_errors, drive_database, site_file
 
 SOUND = {'warning': '55', 'critical': '60'}
 WHY = 'accepted by the storage team'
+PROTECTS = (
+    'this override still prevents the reads that it forbids, although another part of it has '
+    'an error'
+)
 
 
 def understood(data, schema='thresholds'):
@@ -117,7 +121,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': 'this override has an error in another part, but still prevents the reads that it forbids',
+                    'why': PROTECTS,
                 }
             ]
         },
@@ -144,7 +148,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': 'this override has an error in another part, but still prevents the reads that it forbids',
+                    'why': PROTECTS,
                 }
             ]
         },

@@ -783,7 +783,7 @@ REFUSALS = {
     'asleep': (
         BANNER + 'Device is in STANDBY mode, exit(2)\n',
         DriveAsleep,
-        'is in STANDBY mode, not woken',
+        'is in STANDBY mode and was not woken',
     ),
     'tape': (
         'smartctl 7.2\nVendor: X\nDevice type: tape\n',

@@ -304,12 +304,12 @@ MISTAKES = {
     'no valid range': (
         reading({'from': '100 - value'}),
         'ACME X1, attribute 233, endurance_used: "from": "100 - value" converts even a raw '
-        'value that means "not set"; to exclude its result, write "valid": [0, 99]',
+        'value that means "not set"; to reject the converted number, write "valid": [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
         'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (or 999, if '
-        '"ceiling" is 255); with a larger number, other raw values could pass as a percentage',
+        '"ceiling" is 255); with more, numbers that are not percentages could be accepted',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
@@ -390,8 +390,8 @@ MISTAKES = {
             'readings',
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
-        'ACME X1, attribute 245, endurance_used: this attribute is misleading, and its reading may override '
-        'a good reading of endurance_used; remove this reading',
+        'ACME X1, attribute 245, endurance_used: this attribute is misleading, and reading it may override '
+        'a good value of endurance_used; remove its "readings"',
     ),
     'one of two formulas reads a trap': (
         reading(
@@ -868,7 +868,7 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; add the reading here; or list in "uses" a set that has it; or explain in a "comment" of '
+    'attribute 12; add the reading here, or add a set that has it to "uses", or explain in a "comment" of '
     'the attribute why it is omitted'
 )
 

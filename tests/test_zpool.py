@@ -46,7 +46,7 @@ SUSPENDED = (
     'zpool reports the state SUSPENDED: connect its devices, then clear its errors'
 )
 TWICE = 'zpool reports a device twice'
-UNKNOWN_TYPE = 'this version does not know its type'
+UNKNOWN_TYPE = 'this version of the plugin does not know its type'
 RESILVER = 'a resilver is running, and zpool does not report which devices are complete'
 LOST = {
     'single': 0,

@@ -38,7 +38,7 @@ APART = 5
 _HARM = {
     'data': 'can lose the drive or its data',
     'outage': 'can stop the drive',
-    'wear': 'reports false wear, or causes wear',
+    'wear': 'reports wrong wear, or wears the drive out',
 }
 
 

@@ -262,7 +262,7 @@ def _missing_since(drive: MissingDrive) -> str:
     if not names:
         return since
     choice = f'one of {listed(names, 3)}' if len(names) > 3 else ' or '.join(names)
-    return f'{since}, or is now {choice} (not read)'
+    return f'{since}, or is now {choice}, which was not read'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

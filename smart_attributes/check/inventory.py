@@ -242,8 +242,8 @@ def wanted(
 def _undecided(device: Device, why: str) -> Coded:
     return Coded(
         'pattern-undecided',
-        f'{device.name} is checked, although --match or --ignore may be meant to exclude it: {why}; simplify these '
-        'patterns',
+        f'{device.name} is checked, because --match or --ignore could not be compared with it: {why}; simplify '
+        'these patterns',
     )
 
 
@@ -404,8 +404,8 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
         'no-drives',
-        f'no drives to check: {_why_nobody(stage)}; name drives with -d, or add --no-drives ok if this '
-        'machine has none',
+        f'no drives to check: {_why_nobody(stage)}; name drives with -d; if this machine has '
+        'none, add --no-drives=ok',
     )
 
 

@@ -335,7 +335,7 @@ FLEET_OUTPUT = OptionGroup(
         single(
             '--html',
             'FILE',
-            'write an HTML page: recommended actions and models to order, then the drives',
+            'write an HTML page: recommended actions, which replacements to order, all drives',
         ),
         single(
             '--limit',

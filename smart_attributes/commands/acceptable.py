@@ -63,7 +63,7 @@ def acceptable(
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
             effect = ''
             if judgement.state is State.OK:
-                effect = '; its limits do not alert on this value, and stay as they are'
+                effect = '; this value causes no alert, and its limits stay the same'
             said.append(f'{words}{serial}{effect}')
     return Choice(new, said, refused)
 

@@ -108,7 +108,9 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
     if choice.refused:
         status = PARTLY if choice.new or is_every_drive else UNKNOWN
     return _print(
-        lines or ['nothing to acknowledge: no metric alerts'], mistakes, status
+        lines or ['nothing to acknowledge: no metric is in an alert state'],
+        mistakes,
+        status,
     )
 
 

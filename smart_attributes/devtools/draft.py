@@ -56,14 +56,14 @@ INHERITED = (
 )
 
 # validate rejects this text, so that a draft cannot pass as validated.
-SOURCE = 'FILL IN: the document with the page or section, or the models and the number of drives compared'
+SOURCE = 'FILL IN: a document and its page or section; or the models compared and how many drives'
 NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
 }
 NEXT = (
-    'Next: correct the family and the models; add readings to the attributes that you know '
-    '(doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
+    'Next: correct the family and the models; add "readings" to each attribute whose meaning you '
+    'know (doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
     'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.'
 )
 
@@ -291,7 +291,7 @@ def _agreed_meanings(
         total = len(votes)
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * total
         if is_agreed and agreed and read_metrics.isdisjoint(agreed):
-            reason = f'interpreted as in {count} of the {total} entries with this name'
+            reason = f'interpreted as in {count} of {total} entries with this name'
             meanings[key] = agreed, reason
     return meanings
 
@@ -389,8 +389,8 @@ def _already_covered(base: Json) -> str:
     if not base or base.get('fallback'):
         return ''
     return (
-        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if it is wrong '
-        'or incomplete. The draft gives the same readings and would replace this entry completely. '
+        f'The entry {base["family"]} already covers this drive: use this draft only if that entry is '
+        'wrong or incomplete. The draft gives the same readings and would be used instead of that entry. '
     )
 
 

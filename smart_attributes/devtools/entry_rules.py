@@ -349,8 +349,8 @@ def _traps(entry: Json, context: Context) -> Problems:
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this attribute is misleading, and its reading may override a good reading of {metric}; '
-                        'remove this reading',
+                        f'this attribute is misleading, and reading it may override a good value of {metric}; '
+                        'remove its "readings"',
                     )
 
 

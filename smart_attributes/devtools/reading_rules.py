@@ -79,7 +79,7 @@ def interval_problems(valid: Interval) -> Iterator[str]:
     """Yield the faults that an interval has regardless of its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
-        yield f'"valid": [{lowest:g}, {highest:g}] contains no number; write the smaller number first'
+        yield f'"valid": [{lowest:g}, {highest:g}] is an empty range; write the smaller number first'
 
 
 def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if formula.minus_from and None in valid:
         yield (
             f'"from": "{spec["from"]}" converts even a raw value that means "not set"; '
-            'to exclude its result, write "valid": [0, '
+            'to reject the converted number, write "valid": [0, '
             f'{formula.minus_from - 1}]'
         )
         return
@@ -104,7 +104,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if metric.name == ENDURANCE and (last is None or last > _largest_valid(spec)):
         yield (
             f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
-            f'"ceiling" is {HIGHEST_ENDURANCE}); with a larger number, other raw values could pass as a percentage'
+            f'"ceiling" is {HIGHEST_ENDURANCE}); with more, numbers that are not percentages could be accepted'
         )
         return
     for description, number in _unset_numbers(formula, metric):
@@ -176,7 +176,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     # each range and the next one
     for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
         if start <= end:
-            yield f'"states": {key} and {next_key} overlap; make each result match only one of them'
+            yield f'"states": {key} and {next_key} overlap; let each number belong to one of them only'
 
 
 RULES = (_unit, _interval, _meaningless, _states)

@@ -242,8 +242,8 @@ def _tls_reason(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"Icinga's certificate is refused ({visible(error.verify_message)[:WORDS]}); copy "
-            '/var/lib/icinga2/certs/ca.crt from the master again and give this copy with --ca; set '
-            '--icinga-name to the NodeName of the master'
+            '/var/lib/icinga2/certs/ca.crt from the master again, and name the new copy with --ca; '
+            'also set --icinga-name to the NodeName of the master'
         )
     reason = error.reason or str(error)
     return (
@@ -309,8 +309,8 @@ def _login(user: str, password_file: str) -> dict[str, str]:
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a text file'
         raise SmartError(
-            f'--password-file {visible(password_file)}: {visible(fault)}; use a text file of one '
-            'line that you own, mode 0600, in a directory that only you can write to'
+            f'--password-file {visible(password_file)}: {visible(fault)}; use a text file '
+            'with one line, owned by you, mode 0600, in a directory that only you can write to'
         ) from None
     lines = text.splitlines()
     if not lines or not lines[0]:

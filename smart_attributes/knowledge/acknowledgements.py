@@ -55,7 +55,7 @@ def document(text: str) -> AcknowledgementsFile:
     )
     if not is_valid:
         raise DataError(
-            f'{FILE} is not an object with a list of objects under "overrides"'
+            f'{FILE}: write a JSON object; its "overrides" must be a list of objects'
         )
     valid = site_file.understood(text, 'thresholds', FILE, FILE)
     acknowledgements: list[Acknowledgement] = []

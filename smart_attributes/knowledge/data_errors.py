@@ -107,11 +107,11 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     # bytes; "rows" is the length of one row
     unit_length = layout['rows'] if has_rows else LOG_PAGE
     if end > unit_length:
-        return f'it ends at byte {end}, beyond the {unit}'
+        return f'it ends at byte {end}, after the end of the {unit}'
     if has_rows and 'row' not in field:
         return 'row is missing'
     if 'row' in field and not has_rows:
-        return 'it contains a table row, but the layout of this log has none'
+        return 'it names a table row, but the layout of this log has no table'
     return ''
 
 

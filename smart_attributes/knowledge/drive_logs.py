@@ -171,7 +171,7 @@ def _with_degrees(warning: Reading, log: Mapping[str, int]) -> Reading:
         return warning
     words = f'{warning.verdict}, although it is {degrees} C'
     if degrees < _COLD:
-        words = f'{degrees} C is below its lower limit, or the sensor is wrong'
+        words = f"{degrees} C is below the drive's lower limit, or the sensor is wrong"
     return warning._replace(verdict=words, has_remedy=False)
 
 

@@ -395,9 +395,7 @@ def _vendor_reading(
         if is_plausible(signed, metric):
             count = signed
     if count is None:
-        return unknown(
-            metric, source, f'the raw value {row.raw} does not contain this number'
-        )
+        return unknown(metric, source, f'cannot be taken from the raw value {row.raw}')
     if count in spec.sentinels:
         return unknown(metric, source, f'{count:g} means "no value"')
     if not is_inside(count, spec.valid):

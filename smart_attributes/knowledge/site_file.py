@@ -238,5 +238,5 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return _SPOILT
     return {
         **valid,
-        'why': 'this override has an error in another part, but still prevents the reads that it forbids',
+        'why': 'this override still prevents the reads that it forbids, although another part of it has an error',
     }

@@ -146,7 +146,7 @@ def _check_path(path: str, text: str) -> None:
     if len(path) > LONGEST_PATH or not re.fullmatch(_PATH, path):
         raise UsageError(
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
-            '/dev/sda, with letters, digits and . _ : + = @ - only'
+            '/dev/sda, made of letters, digits and the characters . _ : + = @ -'
         )
     name = path.split('/')[2]
     if name in _NO_DRIVES or name.startswith(('tty', 'vcs', 'watchdog')):

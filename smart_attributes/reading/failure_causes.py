@@ -120,7 +120,7 @@ CAUSES = (
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)',
         'asleep',
-        f'is in {QUOTE} mode, not woken',
+        f'is in {QUOTE} mode and was not woken',
     ),
     Cause(
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
@@ -157,7 +157,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH; before @, replace the capital letters with numbers',
+        f'use its drives instead: {QUOTE}@PATH, with numbers for the capital letters in front of @',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -341,7 +341,7 @@ CAUSES = (
         'A mandatory SMART command failed',
         'smart-data-unreadable',
         'failed a mandatory SMART command',
-        f'give {RIGHT_TYPE}, or exclude it: --ignore PATH',
+        f'give {RIGHT_TYPE}, or exclude the drive: --ignore PATH',
     ),
     # Not about a drive
     Cause(
@@ -359,7 +359,7 @@ CAUSES = (
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
-        no_data('smartctl only opened the drive'),
+        no_data('smartctl opened the drive, but did not read it'),
         'run smartctl with -x, and without -d test',
     ),
 )

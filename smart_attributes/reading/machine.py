@@ -162,9 +162,9 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
         return alarm.limited(parse, *arguments)
     except DriveError as error:
         return error
-    except alarm.TakesTooLong as error:
+    except alarm.TakesTooLong as limit:
         return DriveError(
-            f'cannot be parsed within {error}', 'report-too-complex', step=look
+            f'cannot be parsed within {limit}', 'report-too-complex', step=look
         )
     except Exception as error:
         from ..failures import inside

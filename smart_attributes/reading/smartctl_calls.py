@@ -160,7 +160,10 @@ def check_executable(path: str, as_root: bool, through_sudo: bool) -> None:
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     """Return why a program must not be run as smartctl, '' if it may; see check_executable()."""
     if not path.startswith('/'):
-        return 'smartctl needs an absolute path, such as -p ' + SMARTCTL
+        return (
+            'not an absolute path; give the path of smartctl with -p, such as '
+            + SMARTCTL
+        )
     try:
         status = os.stat(path)
     except PermissionError:

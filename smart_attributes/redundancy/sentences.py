@@ -33,12 +33,12 @@ _SENTENCES = {
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
-    'second-failing-member': 'also failing in {group}: replace {first} before this drive',
+    'second-failing-member': '{first} is also failing in {group}: replace it before this drive',
     'other-drive-first': 'replace another member of {group} first: {first}',
 }
 # Code of a reason -> a clause for the first line of a check, after the action and "because".
 _BRIEF = {
-    'replace-next': '{name} has the data elsewhere',
+    'replace-next': '{name} keeps its data',
     'member-not-used': '{name} does not use it',
     'only-swap': 'it holds no data to copy, only swap space',
     'only-log-or-cache': 'it holds no data of {name}',

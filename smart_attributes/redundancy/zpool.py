@@ -357,12 +357,14 @@ def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
         _NESTED.fullmatch(child.name) for child in vdev.children if child.children
     )
     if not (has_known_level and has_known_devices and has_known_groups):
-        return 'this version does not know its type'
+        return 'this version of the plugin does not know its type'
     # of a group such as replacing-0, only the states of its devices count, see _nested()
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
-        return 'zpool reports a device state that this version does not know'
+        return (
+            'zpool reports a device state that this version of the plugin does not know'
+        )
     is_degraded = vdev.children and vdev.state == 'DEGRADED'
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     # A device that is ONLINE, but lacks data, is a reason for the state DEGRADED.

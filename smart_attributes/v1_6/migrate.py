@@ -259,7 +259,7 @@ class Migration:
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
             raise UsageError(
-                f'the limit for {metric} is already set by another attribute number'
+                f'another attribute number already sets the limit for {metric}'
             )
         metrics[metric] = fields
         self.carried.append(

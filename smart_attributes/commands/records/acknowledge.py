@@ -33,11 +33,12 @@ Run this command as root: it writes to acknowledged.json in the configuration di
 other contents of that file are kept. If you name a metric, also name the drive, unless -d or --report selects only one.
 
 The command refuses
-  an alert without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of a drive that must be replaced now or whose data must be copied: name this drive instead
+  an alert that has no number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
+  with --all, each alert of a drive that must be replaced now or whose data must be copied; such a drive must be named
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or that has no serial number or one that many drives share, such as 000
-  --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
+  --until with a past date; metrics or --all together with --list or --withdraw; --withdraw of a value that is not
+  acknowledged
   a file that is not JSON, has a duplicate key, or is writable by others; a directory that is writable by others
 
 It waits at most 10 seconds for another acknowledge command to finish.
@@ -53,8 +54,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         ),
         flag(
             '--all',
-            'acknowledge the current alerts of all drives that this run reads, but not of drives that must '
-            'be replaced now or whose data must be copied',
+            'acknowledge the current alerts of all drives that this run reads, except drives that must '
+            'be replaced now and drives whose data must be copied',
             dest='every_alarm',
         ),
         single(
