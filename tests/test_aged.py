@@ -207,7 +207,7 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(days, number, is
 
     assert bool(told) is is_noted
     assert all(
-        note.startswith('reallocated 120, ') and '(WARNING above 40 ' in note
+        note.startswith('reallocated 120, ') and 'WARNING above 40)' in note
         for note in told
     )
     ignoring = judging.Rules(Judging(ignore_metrics=('reallocated',)))

@@ -401,12 +401,12 @@ def test_text_that_just_fits_is_printed_whole():
 @pytest.mark.parametrize(
     'drives, perfdata, said',
     [
-        (0, [], 'all perfdata of all drives for pending, crc_errors'),
-        (0, ['v'], 'perfdata of all drives for pending, crc_errors'),
+        (0, [], 'all perfdata for pending, crc_errors'),
+        (0, ['v'], 'perfdata for pending, crc_errors'),
         (
             6,
             [],
-            '2 lines of text; all perfdata of all drives for pending, crc_errors',
+            '2 lines of text; all perfdata for pending, crc_errors',
         ),
     ],
     ids=['no-value-left', 'some-left', 'lines-and-metrics'],

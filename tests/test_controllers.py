@@ -439,7 +439,7 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
         (
             'ssacli',
             QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
-            'this volume without the state of its parity',
+            'no state of the parity of this volume',
         ),
         ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 with 5 drives'),
         (

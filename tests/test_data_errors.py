@@ -75,7 +75,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine: uses "nvme-common", but there is no such set, or it has a mistake; did you mean ata-common?',
+                'mine: uses "nvme-common", but this set is missing or has a mistake; did you mean ata-common?',
             )
         ],
     ),
@@ -161,7 +161,7 @@ IN_ENTRIES = {
         [
             (
                 (*ENTRY, 'logs', '0xCA'),
-                'mine: logs 0xCA: there is no layout "acmee", or it has a mistake; did you mean '
+                'mine: logs 0xCA: the layout "acmee" is missing or has a mistake; did you mean '
                 'acme?',
             )
         ],

@@ -18,7 +18,7 @@ from smart_attributes.redundancy import dmsetup
 from smart_attributes.redundancy.dependence import Seen
 from smart_attributes.redundancy.dmsetup import Status
 
-RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
+RESYNC = 'a resync is running, and dm-raid does not report which members are in sync'
 DIFFERENT = 'dmsetup and /sys report different members'
 NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
 NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'

@@ -205,7 +205,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
         (
             silent(DriveError('x')),
             None,
-            ('drive-unreadable', 'not opened', 'run the call', ''),
+            ('drive-unreadable', 'not opened', 'run the smartctl command', ''),
         ),
     ],
 )

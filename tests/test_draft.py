@@ -511,8 +511,8 @@ HEADERS = {
     ),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive: use this draft only if that entry '
-        'is wrong or incomplete. The draft gives the same readings and would be used instead of that entry.',
+        'The entry ACME X1 already covers this drive, and the draft gives the same readings. Add the '
+        'draft only if that entry is wrong or incomplete: it is used instead of the entry.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),

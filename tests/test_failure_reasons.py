@@ -556,8 +556,8 @@ REASONS = [
     (
         without_data(**REMAINS, exit_status=2),
         'not-answering',
-        'identified itself but returned no data: not ready, in standby or failing; check the '
-        'kernel log: dmesg -T',
+        'identified itself but returned no data: not ready, in standby or failing; check '
+        'dmesg -T',
     ),
     (
         without_data(**REMAINS, exit_status=5),
@@ -622,12 +622,12 @@ REASONS = [
     (
         diagnose(OPEN.format('/dev/sda', 'x., ;')),
         'device-open-failed',
-        'cannot be opened: x; check the kernel log: dmesg -T',
+        'cannot be opened: x; check dmesg -T',
     ),
     (
         diagnose(OPEN.format('/dev/sda', '.X,YX')),
         'device-open-failed',
-        'cannot be opened: .X,YX; check the kernel log: dmesg -T',
+        'cannot be opened: .X,YX; check dmesg -T',
     ),
     (
         diagnose(OPEN.format('/dev/sda', 'y' * 200)),
@@ -635,7 +635,7 @@ REASONS = [
         (
             'cannot be opened: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
             'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
-            'yyyyyyyyyyyyyyy; check the kernel log: dmesg -T'
+            'yyyyyyyyyyyyyyy; check dmesg -T'
         ),
     ),
 ]

@@ -28,7 +28,10 @@ def test_growth_that_damage_hides_is_reported_as_a_loss(machine):
         flip(file_of(machine, ending), 8 * 400)
     told = machine.check(NOW)
 
-    assert told.code == 1 and 'its increases until now cannot be detected' in told.text
+    assert (
+        told.code == 1
+        and 'increase of its counters until now cannot be detected' in told.text
+    )
     assert [SAID in machine.check(NOW + days * DAY).text for days in (6, 8)] == [
         True,
         False,

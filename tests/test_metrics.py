@@ -401,7 +401,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             [(('md0', 'md0', 'md', 'raid1'), 0)],
         ),
         'smart_group_members': (
-            'Number of members of an array, a volume or a file system in each state',
+            'Number of members in each state, for an array, a volume or a file system',
             ('group', 'name', 'kind', 'level', 'state'),
             [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)],
         ),

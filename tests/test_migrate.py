@@ -84,8 +84,8 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
         f'{tmp_path}/etc.',
         'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d '
         'ADDRESS',
-        '"Perfs" lists are not converted: performance data has the labels of this version, and '
-        '-ap prints all of it.',
+        '"Perfs" lists are not converted, because this version has other labels; -ap prints all '
+        'performance data.',
     ]
 
 

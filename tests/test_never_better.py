@@ -540,9 +540,8 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
     result = scan(plain, START + HOUR, sda=asleep(), sdb=asleep(), sdc=asleep())
 
     (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
-    candidates = re.search(r'or is now ([a-z ]+), which was not read', line)
     assert result.code == 2  # one of them was FAILED
-    assert candidates and candidates[1].split(' or ') == ['sda', 'sdb', 'sdc']
+    assert 'or is now one of 3 unread drives' in line
 
 
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):

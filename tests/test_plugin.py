@@ -211,7 +211,7 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
     result = many(tmp_path, 300)
 
     values = perfdata(result.text)
-    left_out = re.search(r'; perfdata of all drives for (.+?); split ', result.text)
+    left_out = re.search(r'; perfdata for (.+?); split ', result.text)
     assert len(values) + 300 * len(left_out.group(1).split(', ')) == 2700
     assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
     assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10

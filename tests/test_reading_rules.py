@@ -11,8 +11,8 @@ from smart_attributes.knowledge import decode, drive_database
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or use a metric that is a status'
 BEYOND_255 = (
-    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); with more, numbers '
-    'that are not percentages could be accepted'
+    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); a higher limit '
+    'could accept numbers that are not percentages'
 )
 
 
@@ -39,14 +39,14 @@ def unset(row, number):
             'power_on_time',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is a time; write what one count stands for, such as "h" or "32MiB"'
+                '"unit" is missing: the metric is a time; write the size of one raw unit, such as "h" or "32MiB"'
             ],
         ),
         (
             'host_written',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is an amount of data; write what one count stands for, '
+                '"unit" is missing: the metric is an amount of data; write the size of one raw unit, '
                 'such as "h" or "32MiB"'
             ],
         ),

@@ -498,7 +498,10 @@ def test_a_failing_spare_was_not_dropped(state, words):
 
 @pytest.mark.parametrize(
     ('state', 'words'),
-    [('faulty', 'no longer uses this drive'), ('spare', 'needs no data on this drive')],
+    [
+        ('faulty', 'no longer uses this drive'),
+        ('spare', 'needs none of the data on this drive'),
+    ],
 )
 def test_each_array_that_has_dropped_the_drive_is_named(state, words):
     """An array with the drive as a spare has not."""
@@ -917,7 +920,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.not_used(FAULTY, is_dropped=False),
-            'md0 (raid1, /srv, sdb faulty) needs no data on this drive',
+            'md0 (raid1, /srv, sdb faulty) needs none of the data on this drive',
         ),
         (
             sentences.no_redundancy(RAID1, named('sda1', '/srv', NAME_OF_41)),

@@ -12,10 +12,7 @@ from smart_attributes.knowledge import data_errors, drive_database, site_file
 
 SOUND = {'warning': '55', 'critical': '60'}
 WHY = 'accepted by the storage team'
-PROTECTS = (
-    'this override still prevents the reads that it forbids, although another part of it has '
-    'an error'
-)
+PROTECTS = 'another part of this override has an error, but the reads that it forbids are not made'
 
 
 def understood(data, schema='thresholds'):

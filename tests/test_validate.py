@@ -161,8 +161,8 @@ FILE = 'attributes.json: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
 AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
 CITE = (
-    'add the document there and cite its key and the page or section, or write "measured on" with the '
-    'models and the number of drives'
+    'add the document there, and cite its key with the page or section; for a measurement, write '
+    '"measured on" with the models and the number of drives'
 )
 MISTAKES = {
     # what the schema and the loader refuse
@@ -309,12 +309,12 @@ MISTAKES = {
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
         'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (or 999, if '
-        '"ceiling" is 255); with more, numbers that are not percentages could be accepted',
+        '"ceiling" is 255); a higher limit could accept numbers that are not percentages',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
         'ACME X1, attribute 233, spare_available: "from": "100 - value" gives how much is used, '
-        'but spare_available is how much is left; write "value"',
+        'but spare_available is how much is left; write "from": "value"',
     ),
     'ceiling never reached': (
         reading(
@@ -348,8 +348,8 @@ MISTAKES = {
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, but a model is '
-        'matched without such blanks; remove them',
+        'ACME X1: models "ACME X1-240 " has leading, trailing or double spaces, which no '
+        'model has when it is matched; remove them',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
@@ -662,10 +662,7 @@ def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, high
 # --- patterns for models ---------------------------------------------------------------------
 
 
-BLANKS = (
-    'has leading, trailing or double blanks, but a model is matched without such blanks; remove '
-    'them'
-)
+BLANKS = 'has leading, trailing or double spaces, which no model has when it is matched; remove them'
 STAR = 'has * after a character, which repeats that character; for any text, write .*'
 
 
@@ -868,8 +865,8 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; add the reading here, or add a set that has it to "uses", or explain in a "comment" of '
-    'the attribute why it is omitted'
+    'attribute 12; add the reading here, or add to "uses" a set with this reading, or explain in a "comment" '
+    'of the attribute why it is omitted'
 )
 
 

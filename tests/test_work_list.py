@@ -482,7 +482,7 @@ def test_what_is_not_known_stands_beside_the_action():
 
     assert 'uncertain' in case(lost, NOW, replacement=doubtful).todo.unknown
     assert [(each.drive, each.unknown[:9]) for each in found] == [
-        ('sda', 'it is not'),
+        ('sda', 'what uses'),
         ('sdb', ''),
         ('sdc', ''),
     ]

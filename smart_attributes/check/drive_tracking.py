@@ -16,7 +16,7 @@ from ..model import Device, Identity, Read, State, Verdict, worst
 from ..reading import addresses
 from ..shown import Shown, shown
 from ..typed import NamedTuple
-from ..wording import duration, listed, local_minute
+from ..wording import duration, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
@@ -261,8 +261,9 @@ def _missing_since(drive: MissingDrive) -> str:
     names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since
-    choice = f'one of {listed(names, 3)}' if len(names) > 3 else ' or '.join(names)
-    return f'{since}, or is now {choice}, which was not read'
+    if len(names) > 2:
+        return f'{since}, or is now one of {len(names)} unread drives'
+    return f'{since}, or is now {" or ".join(names)} (unread)'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

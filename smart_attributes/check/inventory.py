@@ -242,8 +242,8 @@ def wanted(
 def _undecided(device: Device, why: str) -> Coded:
     return Coded(
         'pattern-undecided',
-        f'{device.name} is checked, because --match or --ignore could not be compared with it: {why}; simplify '
-        'these patterns',
+        f'{device.name} is checked, because the patterns of --match or --ignore could not be applied to it: '
+        f'{why}; simplify these patterns',
     )
 
 

@@ -464,8 +464,8 @@ def why_silent(
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: only a note, because it is old ({if_recent.state.name}{against} '
-            f'if it were recent)',
+            f'{statement(reading)}: only a note, because it is old (if it were recent: '
+            f'{if_recent.state.name}{against})',
         )
     ]
 

@@ -183,7 +183,7 @@ JUDGING = OptionGroup(
         ),
         state(
             '--unknown-model',
-            'set the state of a drive without a database entry (default: ok)',
+            'set the state of a drive that has no database entry (default: ok)',
             State.OK,
         ),
         option(
@@ -211,7 +211,7 @@ JUDGING = OptionGroup(
 HISTORY = OptionGroup(
     'history and acknowledgements',
     options=(
-        flag('--no-history', 'use no history, so increases cannot alert'),
+        flag('--no-history', 'use no history; no alert can then be about an increase'),
         state(
             '--history-required',
             'set the state for a damaged or unusable history (default: warning; '
@@ -239,7 +239,7 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives by "device", "by-id", "serial" or "wwn", also in the output of "list" '
+            'name drives, and those that "list" prints, by "device", "by-id", "serial" or "wwn" '
             '(default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
@@ -335,7 +335,7 @@ FLEET_OUTPUT = OptionGroup(
         single(
             '--html',
             'FILE',
-            'write an HTML page: recommended actions, which replacements to order, all drives',
+            'write an HTML page with the recommended actions, the replacements to order, and all drives',
         ),
         single(
             '--limit',

@@ -63,7 +63,7 @@ def acceptable(
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
             effect = ''
             if judgement.state is State.OK:
-                effect = '; this value causes no alert, and its limits stay the same'
+                effect = '; this value causes no alert, and no limit changes'
             said.append(f'{words}{serial}{effect}')
     return Choice(new, said, refused)
 

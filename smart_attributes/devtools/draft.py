@@ -389,15 +389,15 @@ def _already_covered(base: Json) -> str:
     if not base or base.get('fallback'):
         return ''
     return (
-        f'The entry {base["family"]} already covers this drive: use this draft only if that entry is '
-        'wrong or incomplete. The draft gives the same readings and would be used instead of that entry. '
+        f'The entry {base["family"]} already covers this drive, and the draft gives the same '
+        'readings. Add the draft only if that entry is wrong or incomplete: it is used instead of the entry. '
     )
 
 
 def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
     """Return what the endurance that the drive itself reports shows. percent: None if not stated."""
     if percent is None:
-        return 'The drive itself does not report its wear, so no attribute could be compared with it.'
+        return 'The drive itself does not report its wear, so there was nothing to compare the attributes with.'
     if percent not in WORN:
         return (
             f'The drive reports {percent} % endurance used, which does not show which attribute counts '

@@ -198,8 +198,8 @@ def _lost(
             yield (
                 f'the entry {shipped.family or "default"} has a reading that this entry omits: '
                 f'{reading.metric} {_counted(reading)} from {reading.source}; add the reading here, or '
-                'add a set that has it to "uses", or explain in a "comment" of the attribute why it is '
-                'omitted'
+                'add to "uses" a set with this reading, or explain in a "comment" of the attribute why '
+                'it is omitted'
             )
 
 

@@ -90,8 +90,8 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     source that is neither a document nor a measurement; what the part lacks as a dated fact.
     """
     advice = (
-        'add the document there and cite its key and the page or section, or write "measured on" with '
-        'the models and the number of drives'
+        'add the document there, and cite its key with the page or section; for a measurement, write '
+        '"measured on" with the models and the number of drives'
     )
     for place, part in _sources_of(source.data):
         citation = part['source']
@@ -197,7 +197,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'{where}: "unit": "{unit}" is not a unit of this metric; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'{where}: "unit" is missing; write what one count stands for, such as "h" or "32MiB"'
+                yield f'{where}: "unit" is missing; write the size of one raw unit, such as "h" or "32MiB"'
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):
@@ -248,7 +248,7 @@ def pattern_problems(pattern: str, may_be_general: bool) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double blanks, but a model is matched without such blanks; remove them'
+            'has leading, trailing or double spaces, which no model has when it is matched; remove them'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)

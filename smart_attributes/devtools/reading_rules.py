@@ -46,7 +46,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield (
-            f'"unit" is missing: the metric is {of_metric}; write what one count stands for, such as "h" or "32MiB"'
+            f'"unit" is missing: the metric is {of_metric}; write the size of one raw unit, such as "h" or "32MiB"'
         )
 
 
@@ -90,7 +90,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
-            '"value"'
+            '"from": "value"'
         )
         return
     if formula.minus_from and None in valid:
@@ -104,7 +104,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if metric.name == ENDURANCE and (last is None or last > _largest_valid(spec)):
         yield (
             f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
-            f'"ceiling" is {HIGHEST_ENDURANCE}); with more, numbers that are not percentages could be accepted'
+            f'"ceiling" is {HIGHEST_ENDURANCE}); a higher limit could accept numbers that are not percentages'
         )
         return
     for description, number in _unset_numbers(formula, metric):

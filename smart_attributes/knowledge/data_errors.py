@@ -59,7 +59,7 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
                 why = 'this set has a mistake'
             else:
                 advice = _instead(name, sound_sets, 'sets')
-                why = f'there is no such set, or it has a mistake; {advice}'
+                why = f'this set is missing or has a mistake; {advice}'
             yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
@@ -90,7 +90,7 @@ def _of_logs(
                 # Without the layout, the entry lacks only this log.
                 yield Mistake(
                     (*path, 'logs', page),
-                    f'{family}: logs {page}: there is no layout "{name}", or it has a mistake; '
+                    f'{family}: logs {page}: the layout "{name}" is missing or has a mistake; '
                     f'{_instead(name, layouts, "layouts")}',
                 )
 

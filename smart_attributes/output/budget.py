@@ -20,7 +20,7 @@ from . import perfdata
 
 LEFT_OUT = '... '
 WHY = 'left out to stay within'
-REMEDY = 'split the drives among several commands with -d, or run: check_smart_attributes metrics'
+REMEDY = 'split the drives among several commands with -d, or get all values from: check_smart_attributes metrics'
 ROOM_TO_SAY_SO = 500  # bytes of the line that names the omitted metrics and lines
 NAMED = 200  # bytes of this line for the names of metrics
 DIGITS = 20  # assumed length of a number without bounds
@@ -169,7 +169,7 @@ def fitted(
         count = len(first(missing, NAMED))  # how many names fit
         names = listed(missing, count)  # "temperature, pending and 3 more"
         all_of_it = '' if values else 'all '
-        omitted.append(f'{all_of_it}perfdata of all drives for {names}')
+        omitted.append(f'{all_of_it}perfdata for {names}')
     if not omitted:
         return kept
     return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']

@@ -252,7 +252,7 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
     )
     yield Family(
         'smart_group_members',
-        'Number of members of an array, a volume or a file system in each state',
+        'Number of members in each state, for an array, a volume or a file system',
         (*GROUP, 'state'),
         sorted(members.items()),
     )

@@ -174,7 +174,7 @@ PARTS = {
             ),
         ),
         Part(
-            'the rotation rate, so the drive counts as a solid state drive unless its entry is for '
+            'the rotation rate, so the drive counts as a hard disk only if its database entry is for '
             'hard disks',
             _ALWAYS,
             lambda report: (

@@ -73,8 +73,8 @@ def _refused(device: Device, error: DriveError) -> DriveError:
     if sudoers.admits(sudoers.all_expressions(), arguments):
         return error
     return SudoRefused(
-        'cannot be read: the sudoers rule does not cover this path or this type (types that use '
-        'vendor commands are covered only on request)',
+        'cannot be read: the sudoers rule does not cover this path or this type (by default, it '
+        'leaves out types that use vendor commands)',
         'sudo-rule-too-narrow',
         step=f'print a rule that allows it: check_smart_attributes sudoers -d {device.address}',
     )

@@ -15,7 +15,7 @@ ENABLE = 'enable it: smartctl -s on PATH'
 UNSUPPORTED = 'has no SMART: device lacks SMART capability'
 RIGHT_TYPE = 'the right type (TYPE@PATH)'
 BRIDGED = f'for RAID or USB, give {RIGHT_TYPE}'
-NEEDS_TYPE = f'check the kernel log: dmesg -T; or give {RIGHT_TYPE}'
+NEEDS_TYPE = f'check dmesg -T; or give {RIGHT_TYPE}'
 EXCLUDE = 'exclude it: --ignore PATH'
 LIST = 'list the existing drives: smartctl --scan'
 RECORD = 'record with: smartctl -x --json PATH'
@@ -107,7 +107,7 @@ CAUSES = (
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
         'cannot be read: the wrapper given with -p changes arguments',
-        'make the wrapper pass all arguments unchanged',
+        'make it pass them unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -157,7 +157,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH, with numbers for the capital letters in front of @',
+        f'use its drives instead: {QUOTE}@PATH; replace each capital letter before @PATH with a number',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -267,7 +267,7 @@ CAUSES = (
         f'{OPEN}(.+)',
         'device-open-failed',
         f'cannot be opened: {QUOTE}',
-        'check the kernel log: dmesg -T',
+        'check dmesg -T',
     ),
     # No identity
     Cause(
@@ -292,7 +292,7 @@ CAUSES = (
         r'Read NVMe Identify \S+ (?:\S+ )?failed: (?:.*: )?(.+)',
         'identify-failed',
         f'did not identify itself (Identify failed: {QUOTE})',
-        'check the kernel log: dmesg -T; or give another type',
+        'check dmesg -T; or give another type',
     ),
     # No SMART
     Cause(
@@ -305,7 +305,7 @@ CAUSES = (
         'Read NVMe SMART/Health Information .*?failed: (.+)',
         'nvme-log-unreadable',
         f'did not send its SMART/Health log: {QUOTE}',
-        'check the kernel log: dmesg -T',
+        'check dmesg -T',
     ),
     Cause(
         '^SMART support is: +Disabled|^SMART Disabled',
@@ -335,7 +335,7 @@ CAUSES = (
         'Read SMART (?:Data|Thresholds) failed: (.+)',
         'smart-data-unreadable',
         f'returns no SMART data: {QUOTE}',
-        'check the kernel log: dmesg -T',
+        'check dmesg -T',
     ),
     Cause(
         'A mandatory SMART command failed',

@@ -192,7 +192,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
         return _error(
             'not-answering',
             'identified itself but returned no data: not ready, in standby or failing',
-            'check the kernel log: dmesg -T',
+            'check dmesg -T',
         )
     if re.search(_SILENT_IS_EMPTY, device_type):
         return _error(

@@ -432,9 +432,9 @@ def _gaps(volume: Volume) -> Iterator[str]:
     if has_two_values or len(set(slots)) < len(slots):
         yield 'this volume twice, with different values'
     if 'controller' not in fields:
-        yield 'this volume without a controller'
+        yield 'no controller of this volume'
     if 'parity' in fields and 'activity' not in fields:
-        yield 'this volume without the state of its parity'
+        yield 'no state of the parity of this volume'
     if not 0 < len(drives) <= MOST_MEMBERS:
         yield f'{len(drives)} drives in this volume'
 

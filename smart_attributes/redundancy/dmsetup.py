@@ -90,7 +90,7 @@ def _status(values: str) -> Status:
     status = Status(level, health, activity, progress)
     if activity in ('resync', 'reshape'):
         # During these activities, dm-raid shows the same character for all working members.
-        why = f'a {activity} is running, and dm-raid does not report which members are complete'
+        why = f'a {activity} is running, and dm-raid does not report which members are in sync'
         return status._replace(level='', unknown=why)
     return status._replace(doubts=tuple(doubts.of_dm_raid(match.groupdict())))
 

@@ -230,7 +230,7 @@ def not_used(group: Group, is_dropped: bool) -> Coded:
     """Return the message that a group does not need the data on a drive. is_dropped: False for a
     spare or a rebuild.
     """
-    todo = 'needs no data on this drive'
+    todo = 'needs none of the data on this drive'
     if is_dropped:
         todo = 'no longer uses this drive; if only its cable was at fault, add it again'
     return reason('member-not-used', group, todo=todo)

@@ -211,10 +211,10 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     paths, notes = matching_paths(text, DEV)
     devices = []
     for path in paths:
-        left_out = f'-r matches {path}, which is left out'
+        left_out = f'-r matches {path}, but it is not checked'
         kind = of_path(path)
         if kind:
-            notes.append(f'{left_out}: it is {kind}, not a drive with SMART')
+            notes.append(f'{left_out}: this is {kind}, not a drive with SMART')
             continue
         try:
             devices += parse(typed(path, option))

@@ -350,6 +350,6 @@ def report(result: Migration, path: str, config: str) -> Iterator[str]:
     yield from (
         f'The converted limits are in force for every check with the configuration directory {visible(config)}.',
         'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS',
-        '"Perfs" lists are not converted: performance data has the labels of this '
-        'version, and -ap prints all of it.',
+        '"Perfs" lists are not converted, because this version has other labels; -ap prints all '
+        'performance data.',
     )

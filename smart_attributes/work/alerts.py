@@ -37,7 +37,7 @@ def alerts(case: Case) -> list[str]:
         f'{full_head} ({numbers})' if numbers else full_head,
         full_head,
         head,
-        head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
+        _without_command(head, case),
     ]
 
 
@@ -67,8 +67,8 @@ def _head(case: Case) -> tuple[str, int]:
     - the drive was not judged, but its last findings need the action: "sdb: FINDING when last read
       2 h ago: ACTION", and the number of its other last findings
     - the drive was judged: "sdb: FINDING: ACTION" or "sdb: FINDING, FINDING: ACTION", and the number
-      of its other findings; if two findings leave no room for the action, only the worse one is
-      named
+      of its other findings; if this leaves no room for the action, only the worse finding is named,
+      and growth without its limit
     """
     verdict = case.verdict
     name = _short_name(case)
@@ -83,10 +83,18 @@ def _head(case: Case) -> tuple[str, int]:
         return head, len(verdict.last.findings) - 1
     # The drive was judged. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)
-    unnamed = len(verdict.alerts) - len(named)
-    if len(named) > 1 and len(head) > BEST_ALERT:
-        return f'{name}: {_with_limit(named[0])}: {step}', unnamed + 1
-    return head, unnamed
+    if named and len(_without_command(head, case)) > BEST_ALERT:
+        del named[1:]
+        worst = named[0]
+        # growth has its period, but a level without its limit would not say why it is an alert
+        reason = _words(worst) if worst.growth_against else _with_limit(worst)
+        head = f'{name}: {reason}: {step}'
+    return head, len(verdict.alerts) - len(named)
+
+
+def _without_command(head: str, case: Case) -> str:
+    """Return *head* without the command of a self-test."""
+    return head.removesuffix(f' ({extended_self_test(case.verdict.device)})')
 
 
 def action_alone(case: Case) -> str:
@@ -143,6 +151,9 @@ def _with_limit(judgement: Judgement) -> str:
     words = _words(judgement)
     if not limit:
         return words
+    # "CRC errors grew by 14 in 24 h (warning above 0)", without "in 24 h" once more
+    period = words.rpartition(' in ')[2]
+    limit = limit.removesuffix(f' in {period}')
     if words.endswith(')'):
         # one pair of brackets
         return f'{words[:-1]}; {limit})'

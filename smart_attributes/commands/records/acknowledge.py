@@ -64,7 +64,9 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
             'give the reason (8 characters or more); it is shown with -v, by "triage" and by "explain"',
         ),
         single(
-            '--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'
+            '--until',
+            'DAY',
+            'end it after this day, such as 2027-01-31 (default: never)',
         ),
         flag(
             '--missing',

@@ -27,8 +27,8 @@ exit status: 0 done, 3 nothing was done""",
         positional(
             'metrics',
             'NAME|METRIC',
-            'show only these metrics; without -d, you can also name the drive to show (name, serial '
-            'number or bay)',
+            'show only these metrics; if -d is not used, also the name, serial number or bay of the '
+            'drive to show',
         ),
         flag('--json', 'print all points as JSON', dest='as_json'),
         repeated('--remove', 'SERIAL', 'remove a retired drive; may be repeated'),

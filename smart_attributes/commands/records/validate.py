@@ -26,7 +26,7 @@ example:
         positional(
             'files',
             'FILE',
-            'validate your database entries (together with the shipped ones), or your limits '
+            'validate this file of database entries (together with the shipped ones) or of limits '
             '(default: attributes.json)',
         ),
         flag('--format', 'rewrite the files in the standard layout'),
