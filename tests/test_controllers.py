@@ -423,31 +423,35 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
         (
             'arcconf',
             FIVE.replace('Segment 1 ', 'Segment 0 '),
-            'this volume twice, with different values',
+            'reports this volume twice, with different values',
         ),
         (
             'arcconf',
             FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
-            'the level 5 with 4 drives',
+            'reports the level 5 with 4 drives',
         ),  # one too many
         (
             'arcconf',
             TEN.replace('Group 1, Segment 1', 'Segment 1'),
-            'the level 10 with 4 drives',
+            'reports the level 10 with 4 drives',
         ),
-        ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 with 4 drives'),
+        ('MegaCli', 'depth', 'reports the level Primary-1, Secondary-0 with 4 drives'),
         (
             'ssacli',
             QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
-            'no state of the parity of this volume',
+            'does not report the parity state of this volume',
         ),
-        ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 with 5 drives'),
+        (
+            'ssacli',
+            SPARED.replace(', spare)', ')'),
+            'reports the level 1+0 with 5 drives',
+        ),
         (
             'ssacli',
             text_of('ssacli-raid1-detail.txt').replace(
                 '      Status: OK\n', '      Status: Failed Drive\n', 1
             ),
-            'the volume as OK, which contradicts the states of its drives',
+            'reports the volume as OK, which contradicts the states of its drives',
         ),
     ],
 )
@@ -457,7 +461,7 @@ def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
             'Depth          : 2', 'Depth          : 3'
         )
     group, *_ = read(text, tool, '1').popitem()[1]
-    assert (group.level, group.unknown) == ('', f'{tool} reports {why}')
+    assert (group.level, group.unknown) == ('', f'{tool} {why}')
 
 
 def test_a_missing_drive_that_is_not_listed_counts_as_missing():

@@ -75,7 +75,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine: uses "nvme-common", but this set is missing or has a mistake; did you mean ata-common?',
+                'mine: the set "nvme-common" in "uses" is missing or has a mistake; did you mean ata-common?',
             )
         ],
     ),
@@ -116,7 +116,7 @@ IN_ENTRIES = {
                 ('sets', 'own'),
                 'set own, attribute 5, wear: there is no such metric; doc/reference/metrics.md',
             ),
-            (('entries', 0), 'mine: uses "own", but this set has a mistake'),
+            (('entries', 0), 'mine: the set "own" in "uses" has a mistake'),
         ],
     ),
     'layout': (layout(), []),
@@ -290,8 +290,8 @@ IN_LIMITS = {
         [
             (
                 (*PENDING, 'acknowledged'),
-                'metrics, pending: "acknowledged" is for one drive only; '
-                'move it to an override that has "serial" in "for"',
+                'metrics, pending: "acknowledged" can apply to one drive only; '
+                'move it to an override whose "for" has a "serial"',
             )
         ],
     ),
@@ -300,7 +300,7 @@ IN_LIMITS = {
         [
             (
                 ('overrides', 0, 'metrics', 'pending', 'acknowledged'),
-                'override for model A.*, pending: "acknowledged" is for one drive only; ',
+                'override for model A.*, pending: "acknowledged" can apply to one drive only; ',
             )
         ],
     ),

@@ -283,7 +283,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'as in 3 of 3 entries' in entry['attributes']['5']['comment']
+    assert 'the same way in 3 of 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}
@@ -511,8 +511,8 @@ HEADERS = {
     ),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive, and the draft gives the same readings. Add the '
-        'draft only if that entry is wrong or incomplete: it is used instead of the entry.',
+        'The entry ACME X1 already covers this drive, and the draft gives the same readings. Add the draft '
+        'only if that entry is wrong or incomplete, because it replaces the entry for this drive.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),

@@ -85,7 +85,7 @@ WORDS = [
     (
         'ERROR: smartctl requires a device name as the final command-line argument.',
         DriveError,
-        'the wrapper given with -p changes',
+        'the wrapper (-p) changes',
     ),  # no device
     ('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY'),  # asleep
     (

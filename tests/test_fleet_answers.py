@@ -306,7 +306,9 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     done = fake.fleet('--html', str(tmp_path / 'page.html'))
 
     assert done.code == 3
-    assert ' answered 500 ' in done.text and 'drives that were read before' in done.text
+    assert (
+        ' answered 500 ' in done.text and 'drives that were already read' in done.text
+    )
     page = (tmp_path / 'page.html').read_text()
     assert '50 drives on' in page and 'class="run"' in page
 

@@ -376,7 +376,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
         ),
         **{
             f'smart_forecast_{field}_seconds': (
-                f'{meaning}; the label "basis" shows the source',
+                f'{meaning}; the label "basis" says what the forecast is based on',
                 ('device', 'metric', 'basis'),
                 [
                     (('sda', 'endurance_left', 'readings'), second),

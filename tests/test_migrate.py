@@ -216,7 +216,7 @@ REFUSED = [
     (
         {'194': ['40', '50'], '190': ['30', '40']},
         [MODEL],
-        'another attribute number already sets the limit for temperature',
+        'temperature already has limits from another attribute number',
     ),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ]

@@ -541,7 +541,7 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
 
     (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
     assert result.code == 2  # one of them was FAILED
-    assert 'or is now one of 3 unread drives' in line
+    assert 'or may be one of 3 unread drives' in line
 
 
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):

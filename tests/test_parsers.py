@@ -28,11 +28,11 @@ output and help:
   count
 {4}"""
 NAMED = """\
-  --label NAME   name drives, and those that "list" prints, by "device", "by-id", "serial" or "wwn" (default: device)
+  --label NAME   name drives (also in "list") by "device", "by-id", "serial" or "wwn" (default: device)
   --hide-serial  omit serial numbers, except in device names and in names chosen by --label
 """
 FIRST = """\
-  -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
+  -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl commands and output
   -V, --version  print versions and exit
 """
 OTHERS = """\

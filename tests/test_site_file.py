@@ -12,7 +12,7 @@ from smart_attributes.knowledge import data_errors, drive_database, site_file
 
 SOUND = {'warning': '55', 'critical': '60'}
 WHY = 'accepted by the storage team'
-PROTECTS = 'another part of this override has an error, but the reads that it forbids are not made'
+PROTECTS = 'this override has an error, so only its "read" and "skip" apply'
 
 
 def understood(data, schema='thresholds'):

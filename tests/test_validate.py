@@ -348,8 +348,8 @@ MISTAKES = {
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        'ACME X1: models "ACME X1-240 " has leading, trailing or double spaces, which no '
-        'model has when it is matched; remove them',
+        'ACME X1: models "ACME X1-240 " has leading, trailing or double spaces, but a '
+        'model is compared without such spaces; remove them here, too',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
@@ -662,8 +662,11 @@ def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, high
 # --- patterns for models ---------------------------------------------------------------------
 
 
-BLANKS = 'has leading, trailing or double spaces, which no model has when it is matched; remove them'
-STAR = 'has * after a character, which repeats that character; for any text, write .*'
+BLANKS = (
+    'has leading, trailing or double spaces, but a model is compared without such spaces; remove '
+    'them here, too'
+)
+STAR = 'has * after a character, so it matches repeats of that character; for any text, write .*'
 
 
 PATTERNS = [
@@ -865,8 +868,8 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; add the reading here, or add to "uses" a set with this reading, or explain in a "comment" '
-    'of the attribute why it is omitted'
+    'attribute 12; either add the reading here, or add a set that contains it to "uses", or explain in a '
+    '"comment" of the attribute why it is omitted'
 )
 
 

@@ -240,8 +240,8 @@ def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
                 forecasts={'endurance_used': SOON, 'spare_available': SOON},
             ),
             actions.ORDER,
-            'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
-            'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)',
+            'endurance_used: will be used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
+            'spare_available: will be used up 2027-02-10 (between 2026-11-22 and 2026-11-22)',
         ),
         (
             case(HEALTHY._replace(problem='is asleep', code='asleep'), NOW),
@@ -482,7 +482,7 @@ def test_what_is_not_known_stands_beside_the_action():
 
     assert 'uncertain' in case(lost, NOW, replacement=doubtful).todo.unknown
     assert [(each.drive, each.unknown[:9]) for each in found] == [
-        ('sda', 'what uses'),
+        ('sda', 'it is not'),
         ('sdb', ''),
         ('sdc', ''),
     ]

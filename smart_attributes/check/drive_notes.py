@@ -38,7 +38,7 @@ APART = 5
 _HARM = {
     'data': 'can lose the drive or its data',
     'outage': 'can stop the drive',
-    'wear': 'reports incorrect wear, or wears the drive out',
+    'wear': 'reports the wear incorrectly, or wears the drive out',
 }
 
 

@@ -352,8 +352,8 @@ class Remembered:
             return ()
         words = (
             'the history belongs to another user, who could have changed its dates; '
-            f'alerts on {" and ".join(dated_metrics)} stay until the error log of the drive confirms '
-            'these dates'
+            f'alerts on {" and ".join(dated_metrics)} end only when the error log of the drive '
+            'confirms the dates in the history'
         )
         return (Coded('history-not-trusted', words),)
 

@@ -63,7 +63,7 @@ NO_DRIVES = OptionGroup(
     options=(
         state(
             '--no-drives',
-            'set the state for a scan without drives (default: unknown; with --expect 0: ok)',
+            'set the state if a scan finds no drives (default: unknown; with --expect 0: ok)',
             None,
         ),
     ),
@@ -211,11 +211,13 @@ JUDGING = OptionGroup(
 HISTORY = OptionGroup(
     'history and acknowledgements',
     options=(
-        flag('--no-history', 'use no history; no alert can then be about an increase'),
+        flag(
+            '--no-history', 'use no history; increases of counters then cause no alert'
+        ),
         state(
             '--history-required',
-            'set the state for a damaged or unusable history (default: warning; '
-            'only a note if there is no history yet)',
+            'set the state if the history is damaged or unusable (default: warning, '
+            'or only a note if there is no history yet)',
             None,
         ),
         state(
@@ -239,7 +241,7 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives, and those that "list" prints, by "device", "by-id", "serial" or "wwn" '
+            'name drives (also in "list") by "device", "by-id", "serial" or "wwn" '
             '(default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
@@ -275,8 +277,8 @@ COMMON = OptionGroup(
             '-v --verbose',
             action='count',
             default=0,
-            help="print notes and sources; -vv: also all readings; -vvv: also smartctl's call and "
-            'output',
+            help='print notes and sources; -vv: also all readings; -vvv: also smartctl commands '
+            'and output',
         ),
         flag('-V --version', 'print versions and exit', dest='show_version'),
         option('-h --help', action='help', help='print this help and exit'),

@@ -63,7 +63,7 @@ def acceptable(
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
             effect = ''
             if judgement.state is State.OK:
-                effect = '; this value causes no alert, and no limit changes'
+                effect = '; this value causes no alert, and all limits stay as they are'
             said.append(f'{words}{serial}{effect}')
     return Choice(new, said, refused)
 

@@ -56,7 +56,7 @@ INHERITED = (
 )
 
 # validate rejects this text, so that a draft cannot pass as validated.
-SOURCE = 'FILL IN: a document and its page or section; or the models compared and how many drives'
+SOURCE = 'FILL IN: a document and its page or section; or which models were compared, and how many drives'
 NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
@@ -291,7 +291,9 @@ def _agreed_meanings(
         total = len(votes)
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * total
         if is_agreed and agreed and read_metrics.isdisjoint(agreed):
-            reason = f'interpreted as in {count} of {total} entries with this name'
+            reason = (
+                f'interpreted the same way in {count} of {total} entries with this name'
+            )
             meanings[key] = agreed, reason
     return meanings
 
@@ -390,7 +392,8 @@ def _already_covered(base: Json) -> str:
         return ''
     return (
         f'The entry {base["family"]} already covers this drive, and the draft gives the same '
-        'readings. Add the draft only if that entry is wrong or incomplete: it is used instead of the entry. '
+        'readings. Add the draft only if that entry is wrong or incomplete, because it replaces the '
+        'entry for this drive. '
     )
 
 

@@ -197,9 +197,9 @@ def _lost(
         ):
             yield (
                 f'the entry {shipped.family or "default"} has a reading that this entry omits: '
-                f'{reading.metric} {_counted(reading)} from {reading.source}; add the reading here, or '
-                'add to "uses" a set with this reading, or explain in a "comment" of the attribute why '
-                'it is omitted'
+                f'{reading.metric} {_counted(reading)} from {reading.source}; either add the reading '
+                'here, or add a set that contains it to "uses", or explain in a "comment" of the '
+                'attribute why it is omitted'
             )
 
 
@@ -223,8 +223,8 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
             worn.add(entry['family'])
         if reading.number == 0 and times_written >= reading_rules.DOUBTFUL_FROM:
             sentence = (
-                f'{drive.place}: {reading.source} gives 0 % used on a drive whose whole capacity '
-                f'was written {times_written} times, so it may be stuck at 0; add a sample with another '
+                f'{drive.place}: {reading.source} gives 0 % wear, although the whole capacity of the '
+                f'drive was written {times_written} times, so the reading may be stuck at 0; add a sample with another '
                 'value, read another attribute, or set "no_endurance"'
             )
             sentences.append((entry['family'], sentence))

@@ -248,12 +248,12 @@ def pattern_problems(pattern: str, may_be_general: bool) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double spaces, which no model has when it is matched; remove them'
+            'has leading, trailing or double spaces, but a model is compared without such spaces; remove them here, too'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
     if re.search('[A-Za-z0-9 _-][*]', plain):
-        yield 'has * after a character, which repeats that character; for any text, write .*'
+        yield 'has * after a character, so it matches repeats of that character; for any text, write .*'
     elif literals < LITERALS and not may_be_general:
         yield (
             f'is too general, because it has only {literals} literal characters; write at least '

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .icinga import Icinga
 
 NOTE = 500  # characters
-ONLY_READ = 'only the drives that were read before are shown'
+ONLY_READ = 'only the drives that were already read are shown'
 
 
 class Fleet:

@@ -205,8 +205,8 @@ class HistoryStore:
         if not drive_file.is_behind(latest, self.now):
             return ''
         return (
-            f'the clock is {(latest - self.now) // DAY} days behind the history; correct the '
-            'clock within a day, otherwise the plugin changes the dates of the stored readings'
+            f'the clock is {(latest - self.now) // DAY} days behind the history; unless it is '
+            'corrected within 24 hours, the plugin changes the dates of the stored readings'
         )
 
     # --- drives and places ---
@@ -536,7 +536,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
         which = 'a drive'
-        loss = 'any increase of its counters until now cannot be detected'
+        loss = 'increases of its counters up to now cannot be detected'
         if drive:
             which = _name_of(drive)
             loss = 'the readings of one check may be lost'
@@ -561,7 +561,7 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
         loss = 'the readings of one check may be lost'
     else:
         # There was no usable former version, so the drive was new to the history afterwards.
-        loss = 'any increase of its counters before then cannot be detected'
+        loss = 'increases of its counters before then cannot be detected'
     return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 
 

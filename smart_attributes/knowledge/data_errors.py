@@ -56,11 +56,11 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
     for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - sound_sets):
             if name in sets:
-                why = 'this set has a mistake'
+                why = 'has a mistake'
             else:
                 advice = _instead(name, sound_sets, 'sets')
-                why = f'this set is missing or has a mistake; {advice}'
-            yield Mistake(path, f'{family}: uses "{name}", but {why}')
+                why = f'is missing or has a mistake; {advice}'
+            yield Mistake(path, f'{family}: the set "{name}" in "uses" {why}')
 
 
 def _names(files: Sequence[Json], key: str) -> set[str]:
@@ -210,8 +210,8 @@ def of_limits(
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
                     (*its_path, 'acknowledged'),
-                    f'{its_place}: "acknowledged" is for one drive only; '
-                    'move it to an override that has "serial" in "for"',
+                    f'{its_place}: "acknowledged" can apply to one drive only; '
+                    'move it to an override whose "for" has a "serial"',
                 )
 
 

@@ -238,5 +238,5 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return _SPOILT
     return {
         **valid,
-        'why': 'another part of this override has an error, but the reads that it forbids are not made',
+        'why': 'this override has an error, so only its "read" and "skip" apply',
     }

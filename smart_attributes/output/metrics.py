@@ -227,7 +227,7 @@ def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
                 samples.append((labels, round(getattr(forecast, field) - age)))
         yield Family(
             f'smart_forecast_{field}_seconds',
-            f'{meaning}; the label "basis" shows the source',
+            f'{meaning}; the label "basis" says what the forecast is based on',
             (*READING, 'basis'),
             samples,
         )

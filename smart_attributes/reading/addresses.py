@@ -258,8 +258,7 @@ def _numbers(
             )
         if low < limits[0] or high > limits[1]:
             raise UsageError(
-                f'{quoted(text)}: this number in {entry.form} must be from {limits[0]} to '
-                f'{limits[1]}'
+                f'{quoted(text)}: in {entry.form}, the number must be from {limits[0]} to {limits[1]}'
             )
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)

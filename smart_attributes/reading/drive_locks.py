@@ -113,7 +113,7 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
-            self.why_not = f'{self.path}/{file}: {error.strerror}; let only the monitoring user write to it'
+            self.why_not = f'{self.path}/{file}: {error.strerror}; make it writable for the monitoring user only'
             return -1
 
 

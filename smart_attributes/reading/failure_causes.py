@@ -106,8 +106,8 @@ CAUSES = (
     Cause(
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        'cannot be read: the wrapper given with -p changes arguments',
-        'make it pass them unchanged',
+        'cannot be read: the wrapper (-p) changes arguments',
+        'make the wrapper pass arguments unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.

@@ -149,7 +149,7 @@ def _outcome(answer: Answer) -> Outcome:
     if answer.signal is not None:
         why = f'cannot be read: smartctl was terminated by signal {answer.signal}'
         return DriveError(why, 'smartctl-failed', f'run it by hand: {by_hand}')
-    return parsed(_report, answer, look=f'look at the output: {by_hand}')
+    return parsed(_report, answer, look=f'look at the output of {by_hand}')
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:

@@ -59,9 +59,9 @@ def _interface() -> Any:
     except ImportError as error:
         package = (error.name or 'pySMART').partition('.')[0]
         raise DriveError(
-            f'is text, and the Python package {package} that is needed to read it is not installed',
+            f'is text, which cannot be read without the Python package {package}',
             'python-package-missing',
-            step='install it, or record the report with smartctl --json -x',
+            step='install the package, or record the report with smartctl --json -x',
         ) from None
     return pySMART.interface
 

@@ -178,7 +178,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     # another user could have replaced the program
     foreign = trust.fault(path, trust.ROOT) if as_root else ''
     return (
-        f'other users can change this program, so root does not run it: {foreign}; use {SMARTCTL}'
+        f'other users can change this program ({foreign}), so it is not run as root; use {SMARTCTL}'
         if foreign
         else ''
     )

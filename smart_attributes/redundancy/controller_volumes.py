@@ -417,12 +417,12 @@ def _activity(volume: Volume) -> str:
 def _why_unknown(volume: Volume) -> str:
     """Return why the redundancy of a volume is not known, or ''."""
     problem = next(chain(_gaps(volume), _contradictions(volume)), '')
-    return f'{volume.tool["program"]} reports {problem}' if problem else ''
+    return f'{volume.tool["program"]} {problem}' if problem else ''
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
     """Yield what is missing, repeated or impossible in the report, as texts that complete
-    "storcli64 reports ...".
+    "storcli64 ...".
     """
     fields = volume.fields
     drives = volume.drives
@@ -430,18 +430,18 @@ def _gaps(volume: Volume) -> Iterator[str]:
     # add() sets "twice" if a field gets a second, different value
     has_two_values = any('twice' in row for row in (fields, *drives, *volume.spares))
     if has_two_values or len(set(slots)) < len(slots):
-        yield 'this volume twice, with different values'
+        yield 'reports this volume twice, with different values'
     if 'controller' not in fields:
-        yield 'no controller of this volume'
+        yield 'does not report the controller of this volume'
     if 'parity' in fields and 'activity' not in fields:
-        yield 'no state of the parity of this volume'
+        yield 'does not report the parity state of this volume'
     if not 0 < len(drives) <= MOST_MEMBERS:
-        yield f'{len(drives)} drives in this volume'
+        yield f'reports {len(drives)} drives in this volume'
 
 
 def _contradictions(volume: Volume) -> Iterator[str]:
     """Yield the words that this version does not know, and what does not fit together, as texts
-    that complete "storcli64 reports ...".
+    that complete "storcli64 ...".
     """
     fields = volume.fields
     printed_state = clean(fields.get('state', 'none'))
@@ -449,19 +449,19 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     task = clean(fields.get('activity', 'none'))
     activity = _activity(volume)
     if activity in _UNREADY:
-        yield f'a running {activity}, so this volume is not redundant yet'
+        yield f'reports a running {activity}, so this volume is not redundant yet'
     if volume.state is None:
-        yield f'the unknown state {printed_state}'
+        yield f'reports the unknown state {printed_state}'
     if 'activity' in fields and meaning(volume.tool['activity_is'], task) is None:
-        yield f'the unknown activity {task}'
+        yield f'reports the unknown activity {task}'
     has_known_levels = all(_level(volume, span) for span in volume.spans)
     if not has_known_levels or not _has_all_spans(volume):
-        yield f'the level {level} with {len(volume.drives)} drives'
+        yield f'reports the level {level} with {len(volume.drives)} drives'
     drive_states = {drive['is'] for drive in volume.drives}
     if not drive_states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
-        yield 'a drive state that this version does not know'
+        yield 'reports a drive state that this version does not know'
     if _contradicts_drives(volume):
-        yield f'the volume as {printed_state}, which contradicts the states of its drives'
+        yield f'reports the volume as {printed_state}, which contradicts the states of its drives'
 
 
 def _contradicts_drives(volume: Volume) -> bool:

@@ -150,7 +150,7 @@ def problem_of(error: Exception) -> Coded:
     from ..failures import inside
 
     problem = inside(
-        error, 'the use and the redundancy of the drives cannot be examined', 'lsblk'
+        error, 'the arrays, pools and volumes on the drives cannot be examined', 'lsblk'
     )
     return Coded(problem.code, str(problem))
 
@@ -316,11 +316,11 @@ def _why_not_shown(device: Device, is_asked: bool) -> str:
     """Return why the volumes of a controller are unknown. device: a drive behind it."""
     if device_types.base(device).partition(',')[0] not in WITH_TOOLS:
         return (
-            'this version does not support any tool for its controller; look at the volume with the tool of '
-            'its vendor'
+            'this version supports no tool for the controller of the volume; look at the volume with '
+            "the vendor's tool"
         )
     if is_asked:
-        return 'the tool of its controller gave no answer in time'
+        return 'the tool of its controller did not answer in time'
     return 'as root, run triage --controllers'
 
 

@@ -68,7 +68,7 @@ def limits_of(data: Any) -> tuple[str, str]:
         raise UsageError('it is not a list of two limits, warning and critical')
     if len(data) > 2:
         raise UsageError(
-            'this version cannot shift the bits of a raw value before it compares it'
+            'this version cannot shift the bits of a raw value before comparing the value'
         )
     return _range(data[0]), _range(data[1])
 

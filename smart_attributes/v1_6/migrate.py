@@ -259,7 +259,7 @@ class Migration:
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
             raise UsageError(
-                f'another attribute number already sets the limit for {metric}'
+                f'{metric} already has limits from another attribute number'
             )
         metrics[metric] = fields
         self.carried.append(

@@ -68,7 +68,7 @@ IN_CLUSTER = {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}
 # Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {
     'redundancy-unknown': 'its redundancy is not known: copy the data first',
-    'use-unknown': 'what uses this drive is not known: copy the data first',
+    'use-unknown': 'it is not known what uses this drive: copy the data first',
     'redundancy-doubtful': 'it is uncertain whether other members hold its data',
     'members-not-checked': 'the state of other members is not known',
 }

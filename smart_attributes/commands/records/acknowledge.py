@@ -37,7 +37,7 @@ The command refuses
   with --all, each alert of a drive that must be replaced now or whose data must be copied; such a drive must be named
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or that has no serial number or one that many drives share, such as 000
-  --until with a past date; metrics or --all together with --list or --withdraw; --withdraw of a value that is not
+  --until with a past date; --list or --withdraw, if combined with metrics or --all; --withdraw of a value that is not
   acknowledged
   a file that is not JSON, has a duplicate key, or is writable by others; a directory that is writable by others
 
@@ -66,7 +66,7 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         single(
             '--until',
             'DAY',
-            'end it after this day, such as 2027-01-31 (default: never)',
+            'end the acknowledgement after this day, such as 2027-01-31 (default: never)',
         ),
         flag(
             '--missing',

@@ -27,10 +27,10 @@ exit status: 0 done, 3 nothing was done""",
         positional(
             'metrics',
             'NAME|METRIC',
-            'show only these metrics; if -d is not used, also the name, serial number or bay of the '
-            'drive to show',
+            'show only these metrics; without -d, the name, serial number or bay of a drive also '
+            'selects this drive',
         ),
-        flag('--json', 'print all points as JSON', dest='as_json'),
+        flag('--json', 'print all stored readings as JSON', dest='as_json'),
         repeated('--remove', 'SERIAL', 'remove a retired drive; may be repeated'),
     ),
     values=HistoryOptions,

@@ -21,7 +21,7 @@ example:
 
 Problems are also printed on standard error. For each drive, the metrics show whether and when it was read.
 
-exit status: 0 metrics written and at least one drive answered or is in standby, 3 otherwise""",
+exit status: 0 if metrics were written and at least one drive answered or is in standby, else 3""",
     groups=groups.JUDGED,
     options=(
         single(

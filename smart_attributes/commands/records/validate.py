@@ -26,8 +26,8 @@ example:
         positional(
             'files',
             'FILE',
-            'validate this file of database entries (together with the shipped ones) or of limits '
-            '(default: attributes.json)',
+            'file to validate: database entries (together with the shipped ones) or limits (default: '
+            'attributes.json)',
         ),
         flag('--format', 'rewrite the files in the standard layout'),
     ),
