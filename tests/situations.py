@@ -188,7 +188,7 @@ class Scene:
             machine.add(address, drive, **behavior)
             name = address.rpartition('/')[2]
             if (
-                re.fullmatch(r'sd[a-z]|nvme\dn1', name)
+                re.fullmatch(r'sd[a-z]|nvme\d+n1', name)
                 and name not in self.tree.numbers
             ):
                 part = f'{name}p1' if name.startswith('nvme') else f'{name}1'

@@ -544,6 +544,15 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
     assert 'or may be one of 3 unread drives' in line
 
 
+def test_a_missing_drive_and_its_empty_address_have_one_name(plain):
+    scan(plain, START, sda=A, sdb=B)
+    plain.holds(sda=A, sdb=ABSENT)
+
+    result = plain.run(START + HOUR, 'triage', '--scan', 'sda', 'sdb')
+
+    assert result.line_of('sdb').startswith('CRITICAL')
+
+
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
     plain.setup = (
         'from smart_attributes.reading import system\n'

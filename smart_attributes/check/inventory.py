@@ -131,8 +131,12 @@ def _named(
     """Return the inventory of only those drives, present or missing, that the command line names."""
     from . import named_drives
 
+    # A missing drive and its former address would be two drives of the same name.
+    candidates = [
+        read for read in drives.candidates if not _is_vacated(read, drives.missing)
+    ]
     reads, missing = named_drives.selected(
-        drives.candidates, drives.missing, settings, history
+        candidates, drives.missing, settings, history
     )
     named = inventory_of(reads, found, settings.label, history.seen_as)
     return named._replace(missing=missing)
