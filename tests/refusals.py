@@ -9,7 +9,7 @@ NOT_ASKED = (
 )
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
-    'run smartctl with -x; behind USB or RAID also with -d TYPE'
+    'run smartctl with -x; for a drive behind USB or RAID, also with -d TYPE'
 )
 EMPTY = (
     'contains no SMART data: it is empty, because smartctl printed nothing; '

@@ -114,11 +114,11 @@ def output_of(machine: Machine, setup: str, *options: str) -> tuple[float, int, 
 @pytest.mark.parametrize(
     'setup, missing',
     [
-        (SYS_HANGS, ['use the drives, and which']),
+        (SYS_HANGS, ['pools and volumes on the drives']),
         (STATE_HANGS, ['history: it was not read within 2 s']),
         (
             SYS_HANGS + STATE_HANGS,
-            ['use the drives, and which', 'history: it was not read within 2 s'],
+            ['pools and volumes on the drives', 'history: it was not read within 2 s'],
         ),
     ],
     ids=['sys', 'state', 'both'],

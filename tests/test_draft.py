@@ -511,8 +511,8 @@ HEADERS = {
     ),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive, and the draft gives the same readings. Add the draft '
-        'only if that entry is wrong or incomplete, because it replaces the entry for this drive.',
+        'The entry ACME X1 already covers this drive, and the draft gives the same readings. The draft '
+        'would replace that entry for this drive, so add the draft only if that entry is wrong or incomplete.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),

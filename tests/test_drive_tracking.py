@@ -331,11 +331,11 @@ def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
     'unread, confusable, unless',
     [
         ([], (), ''),
-        (['/dev/sdb'], ('/dev/sdb',), ', or may be sdb (unread)'),
+        (['/dev/sdb'], ('/dev/sdb',), ', or it may be sdb (unread)'),
         (
             ['/dev/sdb', '/dev/sdd'],
             ('/dev/sdb', '/dev/sdd'),
-            ', or may be sdb or sdd (unread)',
+            ', or it may be sdb or sdd (unread)',
         ),
         (['/dev/nvme0', '/dev/sg4'], (), ''),
     ],

@@ -541,7 +541,7 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
 
     (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
     assert result.code == 2  # one of them was FAILED
-    assert 'or may be one of 3 unread drives' in line
+    assert 'or it may be one of 3 unread drives' in line
 
 
 def test_a_missing_drive_and_its_empty_address_have_one_name(plain):

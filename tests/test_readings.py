@@ -488,12 +488,12 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
     [
         (-5, {}, 'lower limit, or the sensor'),
         (24, {}, 'lower limit, or the sensor'),
-        (25, {}, 'although it is 25 C'),
-        (49, {}, 'although it is 49 C'),
+        (25, {}, 'although the drive reports 25 C'),
+        (49, {}, 'although the drive reports 49 C'),
         (50, {}, ''),
         (85, {}, ''),
         (-5, {'warning_temp_threshold': 84}, 'lower limit, or the sensor'),
-        (73, {'warning_temp_threshold': 84}, 'although it is 73 C'),
+        (73, {'warning_temp_threshold': 84}, 'although the drive reports 73 C'),
         (74, {'warning_temp_threshold': 84}, ''),
         (85, {'warning_temp_threshold': 84}, ''),
         # not reported
@@ -545,7 +545,7 @@ VERDICTS = {
     'silent': (
         drive(SILENT, exit_status=4),
         'smart_status',
-        'not reported, because the drive stopped answering while it was read',
+        'not reported, because the drive stopped answering while it was being read',
     ),
     'nothing': (
         drive(),

@@ -268,7 +268,7 @@ MISTAKES = {
     ),
     'verdict with the wrong direction': (
         put('metrics', 'write_protect', 'worse', 'high'),
-        'metric write_protect: a verdict is 0 if failed and 1 if passed, so set "worse" to "low"',
+        'metric write_protect: a verdict is 0 for failed and 1 for passed, so lower is worse: set "worse" to "low"',
     ),
     # units
     'unit of another kind': (
@@ -303,8 +303,8 @@ MISTAKES = {
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        'ACME X1, attribute 233, endurance_used: "from": "100 - value" converts even a raw '
-        'value that means "not set"; to reject the converted number, write "valid": [0, 99]',
+        'ACME X1, attribute 233, endurance_used: "from": "100 - value" turns the raw '
+        'value for "not set" into a number; to reject that number, write "valid": [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),

@@ -262,8 +262,8 @@ def _missing_since(drive: MissingDrive) -> str:
     if not names:
         return since
     if len(names) > 2:
-        return f'{since}, or may be one of {len(names)} unread drives'
-    return f'{since}, or may be {" or ".join(names)} (unread)'
+        return f'{since}, or it may be one of {len(names)} unread drives'
+    return f'{since}, or it may be {" or ".join(names)} (unread)'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

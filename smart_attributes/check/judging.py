@@ -464,7 +464,7 @@ def why_silent(
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: only a note, because it is old (if it were recent: '
+            f'{statement(reading)}: only a note, because it is old (a recent one would be '
             f'{if_recent.state.name}{against})',
         )
     ]

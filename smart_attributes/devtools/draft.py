@@ -392,8 +392,8 @@ def _already_covered(base: Json) -> str:
         return ''
     return (
         f'The entry {base["family"]} already covers this drive, and the draft gives the same '
-        'readings. Add the draft only if that entry is wrong or incomplete, because it replaces the '
-        'entry for this drive. '
+        'readings. The draft would replace that entry for this drive, so add the draft only if that '
+        'entry is wrong or incomplete. '
     )
 
 

@@ -221,7 +221,7 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
         metric = context.database.metrics[name]
         if metric.is_verdict and metric.worse != 'low':
             yield (
-                f'metric {name}: a verdict is 0 if failed and 1 if passed, so set "worse" to "low"'
+                f'metric {name}: a verdict is 0 for failed and 1 for passed, so lower is worse: set "worse" to "low"'
             )
         for problem in reading_rules.interval_problems(metric.valid):
             yield f'metric {name}: {problem}'

@@ -95,8 +95,8 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         return
     if formula.minus_from and None in valid:
         yield (
-            f'"from": "{spec["from"]}" converts even a raw value that means "not set"; '
-            'to reject the converted number, write "valid": [0, '
+            f'"from": "{spec["from"]}" turns the raw value for "not set" into a number; '
+            'to reject that number, write "valid": [0, '
             f'{formula.minus_from - 1}]'
         )
         return

@@ -14,7 +14,7 @@ from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
-COMMENT = 'Written by check_smart_attributes acknowledge; a value in this file does not alert until it gets worse.'
+COMMENT = 'Written by "check_smart_attributes acknowledge"; a value in this file does not alert until it gets worse.'
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:

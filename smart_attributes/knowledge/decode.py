@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 RAW_BYTES = 6
 FORMS = (
-    'write "value", "raw", "raw byte 0", "raw bytes 0-1" or "bits of raw"; "raw of 230" for '
-    'another attribute; or a formula such as "100 - value", "raw / 100", "raw + raw of 231" or '
-    '"100 * raw of 17 / raw of 16"'
+    'write "value", "raw", "raw byte 0", "raw bytes 0-1" or "bits of raw"; to use another '
+    'attribute, add its ID, such as "raw of 230"; or write a formula such as "100 - value", '
+    '"raw / 100", "raw + raw of 231" or "100 * raw of 17 / raw of 16"'
 )
 
 

@@ -169,7 +169,7 @@ def _with_degrees(warning: Reading, log: Mapping[str, int]) -> Reading:
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
     if degrees is None or degrees >= upper - _NEAR:
         return warning
-    words = f'{warning.verdict}, although it is {degrees} C'
+    words = f'{warning.verdict}, although the drive reports {degrees} C'
     if degrees < _COLD:
         words = f"{degrees} C is below the drive's lower limit, or the sensor is wrong"
     return warning._replace(verdict=words, has_remedy=False)

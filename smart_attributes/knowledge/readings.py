@@ -167,7 +167,7 @@ def _unreported(report: Report) -> Reading:
     has_thresholds = any(row.threshold is not None for row in report.attributes)
     has_failed = report.has_exit_bit(_COMMAND_FAILED)
     if has_failed and report.attributes and not has_thresholds:
-        brief = 'the drive stopped answering while it was read'
+        brief = 'the drive stopped answering while it was being read'
         words = f'not reported, because {brief}'
         action = 'check again, then run: dmesg -T'
     elif not _has_counters(report):

@@ -173,7 +173,7 @@ def without_data(
     return _error(
         'report-without-data',
         no_data('only the identity of the drive'),
-        'run smartctl with -x; behind USB or RAID also with -d TYPE',
+        'run smartctl with -x; for a drive behind USB or RAID, also with -d TYPE',
     )
 
 
@@ -232,7 +232,7 @@ def without_attributes() -> DriveError:
         'smart-data-empty',
         'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them, or the '
         'drive is failing',
-        f'{NEEDS_TYPE}; if no type makes it report attributes, {EXCLUDE}',
+        f'{NEEDS_TYPE}; if the drive reports no attributes with any type, {EXCLUDE}',
     )
 
 

@@ -239,7 +239,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
     if kind.has_bus:
         address = f'{device.type}@/dev/bus/{others[0]}'
         if device.optional:
-            address += ' (likewise for the whole range)'
+            address += ' (for each number of the range)'
     else:
         address = (
             f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls '

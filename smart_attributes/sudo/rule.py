@@ -181,7 +181,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         meant = nearest(unknown[0], REQUESTABLE)
         raise UsageError(
             f'--type takes one of {", ".join(REQUESTABLE)}; '
-            f'{meant or "no other type needs this option"}'
+            f'{meant or "omit it for any other type"}'
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(

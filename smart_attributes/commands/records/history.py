@@ -27,8 +27,8 @@ exit status: 0 done, 3 nothing was done""",
         positional(
             'metrics',
             'NAME|METRIC',
-            'show only these metrics; without -d, the name, serial number or bay of a drive also '
-            'selects this drive',
+            'show only these metrics; if -d is not given, you can also name a drive here (name, '
+            'serial number or bay)',
         ),
         flag('--json', 'print all stored readings as JSON', dest='as_json'),
         repeated('--remove', 'SERIAL', 'remove a retired drive; may be repeated'),
