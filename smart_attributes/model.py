@@ -486,7 +486,7 @@ class Replacement(NamedTuple):
 
     label: str  # one of redundancy.replacement.LABELS
     why: Coded
-    brief: str = ''  # *why* in a few words: "md0 has its data elsewhere, too"
+    brief: str = ''  # *why* in a few words: "md0 keeps its data"
 
 
 class Further(NamedTuple):

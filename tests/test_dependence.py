@@ -170,7 +170,9 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     )
     ordered = severity.worst_first(survey.cases)
 
-    assert ', because md0 keeps its data; ' in plugin.first_line(ordered, '', '')
+    assert ': replace it now; md0 keeps its data; ' in plugin.first_line(
+        ordered, '', ''
+    )
     assert [plugin.clause(each) for each in ordered] == [
         f'[replace-next] {REBUILT}',
         '',

@@ -875,7 +875,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.reason('second-failing-member', RAID1, 'sda'),
-            'sda is also failing in md0 (raid1, /srv): replace it before this drive',
+            'replace sda before this drive, because it is failing, too',
         ),
         (sentences.unlisted([]), ''),
         (

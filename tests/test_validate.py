@@ -391,7 +391,7 @@ MISTAKES = {
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
         'ACME X1, attribute 245, endurance_used: this attribute is misleading, and reading it may override '
-        'a good value of endurance_used; remove its "readings"',
+        'a good value of endurance_used; remove "endurance_used" from its "readings"',
     ),
     'one of two formulas reads a trap': (
         reading(

@@ -113,10 +113,12 @@ class Wanted:
 
         Raises UsageError if the word names no drive, or several.
         """
-        matches = self._matches[word].exact or self._matches[word].similar
+        seen = self._matches[word].exact or self._matches[word].similar
+        # by address: a missing drive and its former address, which was seen before it, are one
+        matches = dict(reversed(seen))
         shown_word = 'this name' if self._hide_serial else quoted(word)
         if len(matches) > 1:
-            addresses = [clean(address, limit=300) for address, _ in matches]
+            addresses = [clean(address, limit=300) for address in reversed(matches)]
             raise UsageError(
                 f'{shown_word} is the name of {len(matches)} drives; write the address of one: '
                 f'{listed(addresses, _SHOWN)}'
@@ -124,7 +126,8 @@ class Wanted:
         if not matches:
             hints = '; '.join(self._hints(word))
             raise UsageError(f'{shown_word} matches no drive; {hints}')
-        return matches[0][1]
+        [item] = matches.values()
+        return item
 
     def _hints(self, word: str) -> Iterator[str]:
         """Yield the name that is most like a word, if one is alike, and the names of the drives."""

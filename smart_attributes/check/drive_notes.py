@@ -111,7 +111,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         state = State.UNKNOWN
         words = 'no model, so the attributes cannot be evaluated; add the lines with model and firmware to the report'
         brief = 'attributes without a model'
-        action = 'record it again: smartctl --json -x DEVICE'
+        action = 'record the report again: smartctl --json -x DEVICE'
     elif can_be_added:
         place = (
             f'--report {device.path}' if device.is_recorded else f'-d {device.address}'

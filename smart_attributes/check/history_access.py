@@ -352,8 +352,8 @@ class Remembered:
             return ()
         words = (
             'the history belongs to another user, who could have changed its dates; '
-            f'alerts on {" and ".join(dated_metrics)} end only when the error log of the drive '
-            'confirms the dates in the history'
+            f'the age of its errors ends no alert on {" and ".join(dated_metrics)} unless the error log '
+            'of the drive confirms it'
         )
         return (Coded('history-not-trusted', words),)
 

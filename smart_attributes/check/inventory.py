@@ -131,12 +131,8 @@ def _named(
     """Return the inventory of only those drives, present or missing, that the command line names."""
     from . import named_drives
 
-    # A missing drive and its former address would be two drives of the same name.
-    candidates = [
-        read for read in drives.candidates if not _is_vacated(read, drives.missing)
-    ]
     reads, missing = named_drives.selected(
-        candidates, drives.missing, settings, history
+        drives.candidates, drives.missing, settings, history
     )
     named = inventory_of(reads, found, settings.label, history.seen_as)
     return named._replace(missing=missing)
@@ -379,13 +375,11 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    lost = expected - len(present)
-    names = f' (found: {listed(present, 3)})' if present else ''
-    verb, what = ('is', 'it') if lost == 1 else ('are', 'them')
+    names = f' ({listed(present, 3)})' if present else ''
     return (
         Coded(
             'too-few-drives',
-            f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
+            f'found only {len(present)} of {expected} expected drives{names}; look for the rest, or '
             'correct --expect',
         ),
     )

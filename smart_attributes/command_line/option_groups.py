@@ -241,8 +241,7 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives (also in "list") by "device", "by-id", "serial" or "wwn" '
-            '(default: %(default)s)',
+            'name drives (also in "list") by "device", "by-id", "serial" or "wwn" (default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),
@@ -277,8 +276,7 @@ COMMON = OptionGroup(
             '-v --verbose',
             action='count',
             default=0,
-            help='print notes and sources; -vv: also all readings; -vvv: also smartctl commands '
-            'and output',
+            help='print notes and sources; -vv: also all readings; -vvv: also smartctl commands and output',
         ),
         flag('-V --version', 'print versions and exit', dest='show_version'),
         option('-h --help', action='help', help='print this help and exit'),

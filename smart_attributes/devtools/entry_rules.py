@@ -350,7 +350,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                     yield (
                         place,
                         f'this attribute is misleading, and reading it may override a good value of {metric}; '
-                        'remove its "readings"',
+                        f'remove "{metric}" from its "readings"',
                     )
 
 

@@ -163,7 +163,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     recently enough.
     """
     device = verdict.device
-    # "is in STANDBY mode, not woken; last read 3 h ago"
+    # "is in STANDBY mode and was not woken; last read 3 h ago"
     words = '; '.join((verdict.problem, *verdict.details))
     too_long = found('drive-standby-too-long', device.address)._replace(
         message=words, command=waking(device, check)

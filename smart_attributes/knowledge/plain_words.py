@@ -68,6 +68,6 @@ def _of_text(text: str, name: str, metric: Metric | None) -> str:
     it.
     """
     title = metric.label if metric else ''
-    if name in SPEAKS_FOR_ITSELF or title in text:
+    if name in SPEAKS_FOR_ITSELF or f' {title} ' in f' {text} ':
         title = ''
     return clean(f'{title} {text}'.strip(), limit=LONGEST_STATEMENT)

@@ -173,7 +173,7 @@ def _unreported(report: Report) -> Reading:
     elif not _has_counters(report):
         brief = 'neither health status nor counters reported'
         words = brief
-        action = 'record it again: smartctl --json -x DEVICE'
+        action = 'record the report again: smartctl --json -x DEVICE'
     else:
         return Reading(
             HEALTH, None, source=source, judged=False, unknown='not reported'

@@ -92,7 +92,7 @@ def loaded(text: str, start: int) -> Any:
         raise DriveError(
             f'has a damaged report: its JSON is cut off or modified at line {line}',
             'report-damaged',
-            step='record it again: smartctl --json -x DEVICE > FILE',
+            step='record the report again: smartctl --json -x DEVICE > FILE',
         ) from None
     if json_start(text[end:]) >= 0:
         raise DriveError(

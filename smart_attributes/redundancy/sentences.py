@@ -33,14 +33,14 @@ _SENTENCES = {
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
-    'second-failing-member': '{first} is also failing in {group}: replace it before this drive',
+    'second-failing-member': 'replace {first} before this drive, because it is failing, too',
     'other-drive-first': 'replace another member of {group} first: {first}',
 }
 # Code of a reason -> a clause for the first line of a check, after the action and "because".
 _BRIEF = {
     'replace-next': '{name} keeps its data',
     'member-not-used': '{name} does not use it',
-    'only-swap': 'it holds no data to copy, only swap space',
+    'only-swap': 'it holds only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
     'redundancy-doubtful': 'it may have the only copy of some data of {name}',

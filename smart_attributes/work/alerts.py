@@ -14,8 +14,8 @@ BEST_ALERT = 120 - len('SMART CRITICAL - ')  # characters, for who, why and what
 
 def alerts(case: Case) -> list[str]:
     """Return the alert of a drive for the first line of a check, in five forms, longest first:
-    - "sdb: 9 pending sectors (critical above 8): replace it now, because md0 has the data
-      elsewhere; also update the firmware; 2 more findings on it"
+    - "sdb: 9 pending sectors (critical above 8): replace it now; md0 keeps its data;
+      also update the firmware; 2 more findings on it"
     - the same with numbers at the end: " (1 more action, 2 more findings)"
     - the same without these numbers
     - "sdb: 9 pending sectors (critical above 8): replace it now"
@@ -27,7 +27,7 @@ def alerts(case: Case) -> list[str]:
     if item.is_unread:
         full_head = _full_head_of_unread(case, head)
     elif item.step and item.step.brief and item.action in actions.REPLACING:
-        full_head = f'{head}, because {item.step.brief}'
+        full_head = f'{head}; {item.step.brief}'
     findings = plural(unnamed, 'more finding') if unnamed else ''
     findings_on_it = f'{findings} on it' if findings else ''
     more_actions = plural(len(item.also), 'more action') if item.also else ''
@@ -151,9 +151,10 @@ def _with_limit(judgement: Judgement) -> str:
     words = _words(judgement)
     if not limit:
         return words
-    # "CRC errors grew by 14 in 24 h (warning above 0)", without "in 24 h" once more
-    period = words.rpartition(' in ')[2]
-    limit = limit.removesuffix(f' in {period}')
+    if ' grew by ' in words:
+        # "CRC errors grew by 14 in 24 h (warning above 0)", without "in 24 h" once more
+        period = words.rpartition(' in ')[2]
+        limit = limit.removesuffix(f' in {period}')
     if words.endswith(')'):
         # one pair of brackets
         return f'{words[:-1]}; {limit})'

@@ -210,6 +210,9 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         left = [forecast.left for forecast in forecasts]
     general = due(need.code, left, now, need.kind, which)
     device = use.verdict.device
+    if device.is_recorded and need.code == actions.REPLACE:
+        # what lies on this drive is not known
+        return general._replace(to_do='copy its data, then replace it')
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.own_words or need.code not in _WITH_OWN_WORDS:
@@ -288,17 +291,18 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     """Return what a drive needs that was not read: for its last CRITICAL findings, then for the
     reason why it was not read, then for its other last findings.
 
-    A missing drive only has to be found. If a drive in standby has last findings, only these count.
+    A missing drive has to be found and, if it failed before, replaced. If a drive in standby has
+    last findings, only these count.
     """
     code = of_problem(verdict.code)
     to_read = Need(code, own_words=verdict.step)
-    if code == actions.SEARCH:  # until it is found, it needs nothing else
-        return [to_read]
     findings = verdict.last.findings if verdict.last else ()
     alarms = [
         Alarm(finding.remedy, finding.concern, finding.state) for finding in findings
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
+    if code == actions.SEARCH:
+        return [to_read, Need(actions.ORDER)] if _is_to_replace(needs) else [to_read]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
     # standby is the only reason why it is not OK.
