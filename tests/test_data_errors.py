@@ -161,7 +161,7 @@ IN_ENTRIES = {
         [
             (
                 (*ENTRY, 'logs', '0xCA'),
-                'mine: logs 0xCA: the layout "acmee" is missing or has a mistake; did you mean '
+                'mine: in "logs", 0xCA: the layout "acmee" is missing or has a mistake; did you mean '
                 'acme?',
             )
         ],

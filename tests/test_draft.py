@@ -497,7 +497,7 @@ HEADERS = {
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive reports 0 % endurance used, which does not show which attribute counts wear; '
+        'The drive reports 0 % endurance used. From this value, it cannot be told which attribute counts wear; '
         'draft again with a drive that is partly worn.',
     ),
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),

@@ -30,7 +30,7 @@ def test_growth_that_damage_hides_is_reported_as_a_loss(machine):
 
     assert (
         told.code == 1
-        and 'increases of its counters up to now cannot be detected' in told.text
+        and 'increases that happened before this check cannot be detected' in told.text
     )
     assert [SAID in machine.check(NOW + days * DAY).text for days in (6, 8)] == [
         True,

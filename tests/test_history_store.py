@@ -417,10 +417,13 @@ def test_without_a_former_version_the_drive_begins_anew(tmp_path):
     path_in(tmp_path, ending='.former').unlink()
     opened = check(tmp_path, 9, START + HOUR)
 
-    assert 'increases of its counters up to now cannot be detected' in opened.damage[0]
+    assert (
+        'increases that happened before this check cannot be detected'
+        in opened.damage[0]
+    )
     assert numbers(tmp_path) == [9] and numbers(tmp_path, OTHER) == [1, 2, 3]
     assert (
-        'increases of its counters before then cannot be detected'
+        'increases that happened before then cannot be detected'
         in history(tmp_path, START + DAY).old_damage[0]
     )
 

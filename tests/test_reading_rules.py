@@ -28,7 +28,7 @@ def problems(metric, spec):
 def unset(row, number):
     return [
         f'{row} means "never set", but this entry converts it to {number} %; narrow the range in "valid", or add '
-        f'{number:g} to the list "not"'
+        f'{number:g} to the "not" list'
     ]
 
 

@@ -868,7 +868,7 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
-    'attribute 12; either add the reading here, or add a set that contains it to "uses", or explain in a '
+    'attribute 12; either add the reading here, or extend "uses" with a set that contains it, or explain in a '
     '"comment" of the attribute why it is omitted'
 )
 

@@ -393,7 +393,7 @@ BEFORE = 'when last read 1 min ago'
         (
             'drive-missing',
             DIED,
-            ['search', 'order'],
+            ['search'],
             'not read; pending 800 when last read',
         ),
     ],

@@ -36,7 +36,7 @@ APART = 5
 
 # Severity of an advisory -> what the firmware does, in the first line of a check.
 _HARM = {
-    'data': 'can lose the drive or its data',
+    'data': 'can make the drive fail or lose data',
     'outage': 'can stop the drive',
     'wear': 'reports the wear incorrectly, or wears the drive out',
 }

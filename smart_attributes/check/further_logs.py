@@ -204,6 +204,4 @@ def _farm(answer: Answer) -> Farm:
     try:
         return answered(answer.stdout)
     except DriveError:
-        return Farm(
-            unread=f'smartctl ended with exit status {answer.status} and without a log'
-        )
+        return Farm(unread=f'smartctl returned no log and exit status {answer.status}')

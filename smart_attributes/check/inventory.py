@@ -375,12 +375,11 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    names = f' ({listed(present, 3)})' if present else ''
+    names = f': {listed(present, 3)}' if present else ''
     return (
         Coded(
             'too-few-drives',
-            f'found only {len(present)} of {expected} expected drives{names}; look for the rest, or '
-            'correct --expect',
+            f'found only {len(present)} of {expected} expected drives{names}; look for the rest, or correct --expect',
         ),
     )
 
@@ -402,8 +401,7 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
         'no-drives',
-        f'no drives to check: {_why_nobody(stage)}; name drives with -d; if this machine has '
-        'none, add --no-drives=ok',
+        f'no drives to check: {_why_nobody(stage)}; name drives with -d; if this machine has none, add --no-drives=ok',
     )
 
 

@@ -39,7 +39,7 @@ HOW_WITHOUT_METRICS = (
 )
 HOW_TO_SELECT = (
     'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
-    '--all (give no metrics with --all); for examples, use --help'
+    '--all (without METRIC); for examples, use --help'
 )
 
 

@@ -403,8 +403,8 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         return 'The drive itself does not report its wear, so there was nothing to compare the attributes with.'
     if percent not in WORN:
         return (
-            f'The drive reports {percent} % endurance used, which does not show which attribute counts '
-            'wear; draft again with a drive that is partly worn.'
+            f'The drive reports {percent} % endurance used. From this value, it cannot be told which '
+            'attribute counts wear; draft again with a drive that is partly worn.'
         )
     equal = [
         f'{fit.spec["from"]} of {fit.attribute}'

@@ -198,7 +198,7 @@ def _lost(
             yield (
                 f'the entry {shipped.family or "default"} has a reading that this entry omits: '
                 f'{reading.metric} {_counted(reading)} from {reading.source}; either add the reading '
-                'here, or add a set that contains it to "uses", or explain in a "comment" of the '
+                'here, or extend "uses" with a set that contains it, or explain in a "comment" of the '
                 'attribute why it is omitted'
             )
 

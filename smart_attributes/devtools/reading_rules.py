@@ -112,7 +112,7 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         if is_accepted and number not in spec.get('not', ()):
             yield (
                 f'{description} means "never set", but this entry converts it to {number:g} {metric.unit}; '
-                f'narrow the range in "valid", or add {number:g} to the list "not"'
+                f'narrow the range in "valid", or add {number:g} to the "not" list'
             )
             return
 

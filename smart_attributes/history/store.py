@@ -536,7 +536,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
         which = 'a drive'
-        loss = 'increases of its counters up to now cannot be detected'
+        loss = 'increases that happened before this check cannot be detected'
         if drive:
             which = _name_of(drive)
             loss = 'the readings of one check may be lost'
@@ -561,7 +561,7 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
         loss = 'the readings of one check may be lost'
     else:
         # There was no usable former version, so the drive was new to the history afterwards.
-        loss = 'increases of its counters before then cannot be detected'
+        loss = 'increases that happened before then cannot be detected'
     return f'the history of {which} was damaged on {local_minute(moment)}; {loss} (the old file: {path})'
 
 

@@ -90,7 +90,7 @@ def _of_logs(
                 # Without the layout, the entry lacks only this log.
                 yield Mistake(
                     (*path, 'logs', page),
-                    f'{family}: logs {page}: the layout "{name}" is missing or has a mistake; '
+                    f'{family}: in "logs", {page}: the layout "{name}" is missing or has a mistake; '
                     f'{_instead(name, layouts, "layouts")}',
                 )
 

@@ -459,7 +459,7 @@ def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
     """Return the group of a device that has another driver. slaves: the devices below it."""
-    other = Kind('dm', '', 'this version does not know its driver')
+    other = Kind('dm', '', 'its driver is unknown to this version')
     kind = _DRIVERS.get(name.rstrip('0123456789'), other)
     members = devices.members(slaves, kind)
     return devices.group(group_id=name, name=name, kind=kind, members=members)

@@ -21,15 +21,13 @@ _SENTENCES = {
     'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': 'the drive holds no data, only the {devices} of {faulty}: {todo}',
     'data-at-risk': 'more members of {group} are failing than it tolerates; {drive} is one of them',
-    'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
-    '{doubt}',
+    'redundancy-doubtful': 'the data of {group} may be missing on its other members, because {doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
     'use-unknown': 'use of {drive} not known: check whether it holds data',
     'leave-cluster': '{group} belongs to a cluster, which must move the data to other '
     'drives before you replace this one',
     'last-good-copy': 'last good copy of {faulty}: {todo}',
-    'group-incomplete': '{faulty} has lost too many members: keep all its drives until '
-    'the data is recovered',
+    'group-incomplete': '{faulty} has lost too many members: keep all its drives until the data is recovered',
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',

@@ -212,7 +212,7 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     device = use.verdict.device
     if device.is_recorded and need.code == actions.REPLACE:
         # what lies on this drive is not known
-        return general._replace(to_do='copy its data, then replace it')
+        return general._replace(to_do='copy its data now, then replace it')
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.own_words or need.code not in _WITH_OWN_WORDS:
@@ -302,7 +302,8 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     if code == actions.SEARCH:
-        return [to_read, Need(actions.ORDER)] if _is_to_replace(needs) else [to_read]
+        order = 'order a replacement, ' if _is_to_replace(needs) else ''
+        return [Need(code, own_words=order + verdict.step)]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
     # standby is the only reason why it is not OK.
