@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,7 @@ import power
 from days import START, Killed, command_at, disk, environment, killed, stored
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes.history.drive_file import DriveHistory
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 KILLED_CHECKS, RECORDED_CHECKS, CUTS = 60, 40, 24  # of a row, of a turn
@@ -92,11 +93,11 @@ def faults_of(status: int, text: str, right: set[int]) -> list[str]:
     return [] if status in right else [f'state {status} instead of {right}: {text}']
 
 
-def points_of(state: Path) -> Points:
-    """Return what a history holds. Raises Damaged."""
+def points_of(drives: Mapping[str, DriveHistory]) -> Points:
+    """Return what the histories of drives hold."""
     return {
         (serial, key.metric, point.time): point.number
-        for serial, drive in stored(state).items()
+        for serial, drive in drives.items()
         for key, series in drive.series.items()
         for point in series.points
         if key.metric in METRICS
@@ -150,14 +151,13 @@ class Killer:
         """
         if list(self._state.glob('history/*.damaged')):
             return ['a file was set aside as damaged']
-        read_at = {
-            serial: drive.record.last_read
-            for serial, drive in stored(self._state).items()
-        }
+        # read once: the other check may write meanwhile
+        drives = stored(self._state)
+        read_at = {serial: drive.record.last_read for serial, drive in drives.items()}
         is_written = min(read_at.values(), default=0) >= time_of(number)
         end = 'killed' if ended.status < 0 else 'ended by itself'
         self.counted[f'{end}, {"" if is_written else "not "}written'] += 1
-        points = points_of(self._state)
+        points = points_of(drives)
         lost = {
             point for point, value in self._seen.items() if points.get(point) != value
         }
@@ -234,7 +234,7 @@ class Cutter:
             faults = faults_of(
                 next_.status, next_.text, {CRITICAL} if ended else {WARNING, CRITICAL}
             )
-            held = points_of(Path(name))
+            held = points_of(stored(Path(name)))
         lost = sorted(
             point
             for point, value in self._due(ended).items()
