@@ -49,10 +49,12 @@ def named(
 
 
 class _Matches(NamedTuple):
-    """The drives that a word names, each with its address and its item."""
+    """The items of the drives that a word names, by address. A missing drive and its former address
+    are one drive; the address is seen first.
+    """
 
-    exact: list[tuple[str, Any]]
-    similar: list[tuple[str, Any]]  # but for case and punctuation
+    exact: dict[str, Any]
+    similar: dict[str, Any]  # but for case and punctuation
 
 
 class Wanted:
@@ -64,7 +66,7 @@ class Wanted:
         """
         self._words = words
         self._hide_serial = hide_serial
-        self._matches = {word: _Matches([], []) for word in words}
+        self._matches = {word: _Matches({}, {}) for word in words}
         # The following are for the message about a word that names no drive, see _hints().
         self._listed: list[str] = []  # one name of each drive
         # slug -> any name of a drive: "megaraid_4" -> "megaraid,4"
@@ -84,9 +86,9 @@ class Wanted:
         slugs.discard(slug(''))
         for word, matches in self._matches.items():
             if word in names:
-                matches.exact.append((address, item))
+                matches.exact.setdefault(address, item)
             elif slug(word) in slugs:
-                matches.similar.append((address, item))
+                matches.similar.setdefault(address, item)
         # A mistyped name is compared with at most about this many names.
         if len(self._suggestions) < 2000:
             self._keep_for_hints(addressed)
@@ -113,12 +115,10 @@ class Wanted:
 
         Raises UsageError if the word names no drive, or several.
         """
-        seen = self._matches[word].exact or self._matches[word].similar
-        # by address: a missing drive and its former address, which was seen before it, are one
-        matches = dict(reversed(seen))
+        matches = self._matches[word].exact or self._matches[word].similar
         shown_word = 'this name' if self._hide_serial else quoted(word)
         if len(matches) > 1:
-            addresses = [clean(address, limit=300) for address in reversed(matches)]
+            addresses = [clean(address, limit=300) for address in matches]
             raise UsageError(
                 f'{shown_word} is the name of {len(matches)} drives; write the address of one: '
                 f'{listed(addresses, _SHOWN)}'
