@@ -522,6 +522,31 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
     assert against(5) == ('CRITICAL above 10 in 24 h', '10')
 
 
+# hours and degrees, read often enough to tell a change from fluctuation
+WARMER = [*zip(range(-33, -23), [10, 11] * 5), (-2, 20), (-1, 21), (0, 20)]
+
+
+@pytest.mark.parametrize(
+    'metric, unit, numbers, brief',
+    [
+        # "grew by 10 in 24 h (warning above 2)"
+        ('crc_errors', '', [(-24, 10), (0, 20)], 'above 2'),
+        ('crc_errors', '', [(-1, 10), (0, 20)], ''),
+        # "rose from 10 C to 20 C in 24 h" does not say its size
+        ('temperature', 'C', WARMER, ''),
+    ],
+)
+def test_only_a_rise_in_the_period_of_its_rule_has_a_limit_without_it(
+    metric, unit, numbers, brief
+):
+    reading = Reading(metric, 20, unit)
+    points = [(START + hours * HOUR, number) for hours, number in numbers]
+    known = remembered(reading, *points)
+    alert = alert_of(known, reading, {'within': '24h', 'warning': '2', 'for': '7d'})
+
+    assert alert is not None and alert.against.fields['brief'] == brief
+
+
 # --- hysteresis, as a series ----------------------------------------------------------------
 
 

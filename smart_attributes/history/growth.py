@@ -109,13 +109,18 @@ def alert(
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
+    period = duration(grown.rule.within)
+    threshold = f'above {amount(limit, reading.unit)}'
+    # The limit of a level that changed must not read like one of the level itself.
+    is_brief = _span(grown) == period and not grown.is_level
     return GrowthAlert(
         state=grown.state,
         words=sentence(reading.metric, reading.unit, grown, now),
         change=_change(grown, reading.unit),
         against=Coded(
             'growth',
-            f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
+            f'{threshold} in {period}',
+            brief=threshold if is_brief else '',
             limit=None if limit is None else plain(limit),
         ),
         size=grown.size,
@@ -437,11 +442,14 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
 
 def _change(grown: Growth, unit: str) -> str:
     """Return "grew by 14 in 10 min"; for a level "fell from 160 % to 135 % in 90 d"."""
-    span = duration(grown.noticed - grown.since)
     if not grown.is_level:
-        return f'grew by {amount(grown.size, unit)} in {span}'
+        return f'grew by {amount(grown.size, unit)} in {_span(grown)}'
     verb = 'rose' if grown.after > grown.before else 'fell'
-    return f'{verb} from {_ends(grown, unit)} in {span}'
+    return f'{verb} from {_ends(grown, unit)} in {_span(grown)}'
+
+
+def _span(grown: Growth) -> str:
+    return duration(grown.noticed - grown.since)
 
 
 def _ends(grown: Growth, unit: str) -> str:

@@ -67,7 +67,6 @@ def _of_text(text: str, name: str, metric: Metric | None) -> str:
     """Return a status in words, after the label of its metric if it has one and the status needs
     it.
     """
-    title = metric.label if metric else ''
-    if name in SPEAKS_FOR_ITSELF or f' {title} ' in f' {text} ':
-        title = ''
-    return clean(f'{title} {text}'.strip(), limit=LONGEST_STATEMENT)
+    is_named = metric is not None and metric.label and name not in SPEAKS_FOR_ITSELF
+    words = f'{label(name, metric)} {text}' if is_named else text
+    return clean(words, limit=LONGEST_STATEMENT)

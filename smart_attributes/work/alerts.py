@@ -84,11 +84,10 @@ def _head(case: Case) -> tuple[str, int]:
     # The drive was judged. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)
     if named and len(_without_command(head, case)) > BEST_ALERT:
-        del named[1:]
         worst = named[0]
         # growth has its period, but a level without its limit would not say why it is an alert
         reason = _words(worst) if worst.growth_against else _with_limit(worst)
-        head = f'{name}: {reason}: {step}'
+        return f'{name}: {reason}: {step}', len(verdict.alerts) - 1
     return head, len(verdict.alerts) - len(named)
 
 
@@ -147,14 +146,10 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
 
 
 def _with_limit(judgement: Judgement) -> str:
-    _, limit = words_and_limit(judgement)
+    _, limit = words_and_limit(judgement, is_brief=True)
     words = _words(judgement)
     if not limit:
         return words
-    if ' grew by ' in words:
-        # "CRC errors grew by 14 in 24 h (warning above 0)", without "in 24 h" once more
-        period = words.rpartition(' in ')[2]
-        limit = limit.removesuffix(f' in {period}')
     if words.endswith(')'):
         # one pair of brackets
         return f'{words[:-1]}; {limit})'

@@ -50,15 +50,17 @@ def finding(judgement: Judgement) -> str:
     return words
 
 
-def words_and_limit(judgement: Judgement) -> tuple[str, str]:
+def words_and_limit(judgement: Judgement, is_brief: bool = False) -> tuple[str, str]:
     """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %",
-    "critical above 95").
+    "critical above 95"). is_brief: without the period of growth if the finding has the same one.
     """
     words = statement(judgement.reading)
     against = judgement.against
     if judgement.growth_against:
         words = judgement.growth
         against = judgement.growth_against
+        if is_brief:
+            against = against.fields.get('brief') or against
     limit = f'{judgement.state.name.lower()} {against}' if against else ''
     return clean(words, limit=LONGEST_STATEMENT), limit
 
