@@ -208,11 +208,11 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     else:
         which = MIDDLE
         left = [forecast.left for forecast in forecasts]
-    general = due(need.code, left, now, need.kind, which)
     device = use.verdict.device
+    kind = need.kind
     if device.is_recorded and need.code == actions.REPLACE:
-        # what lies on this drive is not known
-        return general._replace(to_do='copy its data now, then replace it')
+        kind = actions.RECORDED
+    general = due(need.code, left, now, kind, which)
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.own_words or need.code not in _WITH_OWN_WORDS:
@@ -295,20 +295,21 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     last findings, only these count.
     """
     code = of_problem(verdict.code)
-    to_read = Need(code, own_words=verdict.step)
+    step = verdict.step
     findings = verdict.last.findings if verdict.last else ()
     alarms = [
         Alarm(finding.remedy, finding.concern, finding.state) for finding in findings
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     if code == actions.SEARCH:
-        order = 'order a replacement, ' if _is_to_replace(needs) else ''
-        return [Need(code, own_words=order + verdict.step)]
+        if step and _is_to_replace(needs):
+            step = f'order a replacement, {step}'
+        return [Need(code, own_words=step)]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
     # standby is the only reason why it is not OK.
     if not (is_asleep and findings):
-        needs.append(to_read)
+        needs.append(Need(code, own_words=step))
     needs += [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
     # a drive that is not read may be unsound
     return _without_included(needs, is_unsound=True)
