@@ -285,7 +285,7 @@ def _short_options(word: str) -> tuple[list[str], str]:
     letters = word[1:]  # without the hyphen
     options = []
     for place, letter in enumerate(letters):
-        options.append('-' + letter)
+        options.append(f'-{letter}')
         if letter not in _WITHOUT_VALUE:
             return options, letters[place + 1 :]
     return options, ''

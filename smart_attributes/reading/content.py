@@ -169,7 +169,7 @@ def integer_of(data: Json, key: str) -> int | None:
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:
         return value
-    exact = data.get(key + '_s')
+    exact = data.get(f'{key}_s')
     if isinstance(exact, str) and re.fullmatch('[0-9]{1,39}', exact):
         return int(exact)
     # NaN and infinity are not whole.
@@ -294,13 +294,13 @@ SCSI_NUMBERS = {
         'scsi_percentage_used_endurance_indicator',
         'endurance_used.current_percent',
     ),
-    'start_stop_cycles': (_CYCLES + 'accumulated_start_stop_cycles',),
+    'start_stop_cycles': (f'{_CYCLES}accumulated_start_stop_cycles',),
     'start_stop_cycles_rated': (
-        _CYCLES + 'specified_cycle_count_over_device_lifetime',
+        f'{_CYCLES}specified_cycle_count_over_device_lifetime',
     ),
-    'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
+    'load_unload_cycles': (f'{_CYCLES}accumulated_load_unload_cycles',),
     'load_unload_cycles_rated': (
-        _CYCLES + 'specified_load_unload_count_over_device_lifetime',
+        f'{_CYCLES}specified_load_unload_count_over_device_lifetime',
     ),
     'power_on_hours': ('power_on_time.hours',),
     'background_status': ('scsi_background_scan.status.value',),

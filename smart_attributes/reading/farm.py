@@ -49,8 +49,8 @@ _KEYS = (
         heads=24,
         counts=(
             'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
-            _UNREAD_SECTORS + 'unique',
-            _UNREAD_SECTORS + 'repeating',
+            f'{_UNREAD_SECTORS}unique',
+            f'{_UNREAD_SECTORS}repeating',
         ),
     ),
     _Keys(

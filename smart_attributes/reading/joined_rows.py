@@ -170,9 +170,9 @@ _FORMS = {
     'non-medium error count': _COUNT,
     'accumulated start-stop cycles': _COUNT,
     'accumulated load-unload cycles': _COUNT,
-    'current drive temperature': _COUNT + '|<not available>',
+    'current drive temperature': f'{_COUNT}|<not available>',
     'critical warning': r'0x[0-9a-f]{2}',
-    **{label.lower(): _COUNT + '|-' for label in NVME_LOG},
+    **{label.lower(): f'{_COUNT}|-' for label in NVME_LOG},
 }
 _LEAST = 12  # letters of a label that was cut
 _TOP = 15  # rows of attributes whose order can identify a controller

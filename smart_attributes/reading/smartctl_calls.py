@@ -160,10 +160,7 @@ def check_executable(path: str, as_root: bool, through_sudo: bool) -> None:
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     """Return why a program must not be run as smartctl, '' if it may; see check_executable()."""
     if not path.startswith('/'):
-        return (
-            'not an absolute path; give the path of smartctl with -p, such as '
-            + SMARTCTL
-        )
+        return f'not an absolute path; give the path of smartctl with -p, such as {SMARTCTL}'
     try:
         status = os.stat(path)
     except PermissionError:
@@ -172,7 +169,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     except (OSError, ValueError):
         return 'file not found; install smartmontools, or give the path of smartctl with -p'
     if not stat.S_ISREG(status.st_mode):
-        return 'not a program; give the path of smartctl with -p, such as ' + SMARTCTL
+        return f'not a program; give the path of smartctl with -p, such as {SMARTCTL}'
     if not through_sudo and not os.access(path, os.X_OK):
         return 'this user cannot execute it; check its mode, or give the path of smartctl with -p'
     # another user could have replaced the program

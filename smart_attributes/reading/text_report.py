@@ -415,7 +415,7 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
         if unknown:
             bits |= int(unknown[1], 16)
         for words, bit in TEXT['nvme_warnings']:
-            if line.startswith('- ' + words):
+            if line.startswith(f'- {words}'):
                 bits |= bit
     return bits or None
 

@@ -249,7 +249,7 @@ def _by_path(source: str, kind: str = '') -> str:
 def mount_of(path: str) -> tuple[str, str, str]:
     """Return the mount point, type and options of a path's file system; the path need not exist."""
     # os.path.ismount() does not recognize bind mounts
-    real = os.path.realpath(path) + '/'
+    real = f'{os.path.realpath(path)}/'
     # on a system without mountinfo, the file system is unknown
     lowest, kind, options = '/', '', ''
     for mount in _mounts(LINUX):

@@ -67,7 +67,7 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
 
     "!smartctl --scan" does not count, because it denies only some calls.
     """
-    paths = ('ALL', executable, os.path.dirname(executable) + '/')
+    paths = ('ALL', executable, f'{os.path.dirname(executable)}/')
     denying_command = ''
     for entry in entries:
         for command in entry.commands:
