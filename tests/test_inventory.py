@@ -210,8 +210,8 @@ def test_a_check_without_drives_says_why(devices, is_scan, reads, is_cut, cause)
         ([SDA], None, []),
         ([SDA, SDB], 2, []),
         ([SDA, SDB], 1, []),
-        ([], 1, ['found only 0 of 1 expected']),
-        ([SDA, GONE, VOLUME], 3, ['found only 1 of 3 expected']),
+        ([], 1, ['found 0 of 1 expected']),
+        ([SDA, GONE, VOLUME], 3, ['found 1 of 3 expected']),
         ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, []),
     ],
 )

@@ -244,7 +244,7 @@ def undated(all_readings: Sequence[Reading]) -> Iterator[Coded]:
     if has_date_ahead:
         yield Coded(
             'report-undated',
-            'the report has no usable date, so its forecast counts from today',
+            'the report has no usable date, so the forecast assumes that it was made today',
         )
 
 

@@ -204,4 +204,6 @@ def _farm(answer: Answer) -> Farm:
     try:
         return answered(answer.stdout)
     except DriveError:
-        return Farm(unread=f'smartctl returned no log and exit status {answer.status}')
+        return Farm(
+            unread=f'smartctl returned only exit status {answer.status}, no log'
+        )

@@ -375,11 +375,11 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    names = f': {listed(present, 3)}' if present else ''
+    names = listed(present, 3) or 'none'
     return (
         Coded(
             'too-few-drives',
-            f'found only {len(present)} of {expected} expected drives{names}; look for the rest, or correct --expect',
+            f'found {len(present)} of {expected} expected drives: {names}; look for the rest, or correct --expect',
         ),
     )
 

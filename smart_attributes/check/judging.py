@@ -464,8 +464,8 @@ def why_silent(
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: only a note, because it is old (a recent one would be '
-            f'{if_recent.state.name}{against})',
+            f'{statement(reading)}: only a note, because the event is old (a recent event would '
+            f'be {if_recent.state.name}{against})',
         )
     ]
 

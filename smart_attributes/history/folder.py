@@ -46,7 +46,7 @@ _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
 MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
-_WHY_TOO_MUCH = f'it is not read, because the files of the history exceed {LARGEST_HISTORIES >> 20} MB together'
+_WHY_TOO_MUCH = f'it is not read, because the history files together exceed {LARGEST_HISTORIES >> 20} MB'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
 # seconds that a child waits to change the history; its check has ended by then

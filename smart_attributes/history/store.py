@@ -205,8 +205,8 @@ class HistoryStore:
         if not drive_file.is_behind(latest, self.now):
             return ''
         return (
-            f'the clock is {(latest - self.now) // DAY} days behind the history; correct it: if '
-            'it stays behind for a day, the plugin changes the dates of the stored readings'
+            f'the clock is {(latest - self.now) // DAY} days behind the history; correct the clock '
+            'within a day, otherwise the plugin changes the dates of the stored readings'
         )
 
     # --- drives and places ---
@@ -542,7 +542,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
             loss = 'the readings of one check may be lost'
         aside = f'; renamed to {number}{folder.ASIDE}' if is_repaired else ''
         yield (
-            f'the history of {which} is damaged, so {loss}; wait, the alert ends in a week; if this '
+            f'the history of {which} is damaged, so {loss}; wait: the alert ends in a week; if this '
             f'repeats, check the disk that holds {path} ({number}{DRIVE}: {reason}{aside})'
         )
 

@@ -31,7 +31,7 @@ def error_in(pattern: str) -> str:
     for least, most in re.findall(r'\{([0-9]*),?([0-9]*)\}', pattern):
         repetitions *= max(1, int(least or 0), int(most or 0))
     if repetitions > MOST_REPETITIONS:
-        return 'repeats a part too often; write smaller numbers in {...}'
+        return 'repeats a part too often; use smaller repeat counts, such as {1,9}'
     return ''
 
 

@@ -220,7 +220,7 @@ def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
     return _error(
         'report-damaged',
-        'has no row that can be evaluated; rows are cut off or damaged, such as '
+        'has no row that can be evaluated; rows are cut off or damaged, for example '
         f'"{clean(row, _REASON)}"',
         'compare the rows with the original output',
     )

@@ -242,8 +242,8 @@ def moved(device: Device) -> ControllerElsewhere | None:
             address += ' (for each number of the range)'
     else:
         address = (
-            f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls '
-            '-l /sys/class/scsi_generic'
+            f'{device.type}@PATH, where PATH is a device of that controller, as listed by smartctl '
+            '--scan or ls -l /sys/class/scsi_generic'
         )
     return ControllerElsewhere(
         f'was not found: SCSI host {here}{through} has no {kind.name} controller, but {numbers} has one',

@@ -66,8 +66,8 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        f'not all arrays, pools and volumes on the drives could be read ({why}), so which drives can be '
-        'replaced is uncertain; if a command hangs, see: dmesg -T',
+        f'not all arrays, pools and volumes on the drives could be read ({why}), so it is uncertain '
+        'which drives can be replaced; if a command hangs, see: dmesg -T',
     )
 
 

@@ -34,7 +34,7 @@ _SENTENCES = {
     'second-failing-member': 'replace {first} before this drive, because it is failing, too',
     'other-drive-first': 'replace another member of {group} first: {first}',
 }
-# Code of a reason -> a clause for the first line of a check, after the action and "because".
+# Code of a reason -> a clause for the first line of a check, after the action.
 _BRIEF = {
     'replace-next': '{name} keeps its data',
     'member-not-used': '{name} does not use it',
