@@ -371,4 +371,7 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
     assert (asked.devices, asked.names, asked.scan) == (('/dev/sdxa',), (), False)
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
         asked = RunSettings(Which(names=(word,)))
-        assert named_drives.selected(reads, (), asked, Remembered()) == (reads[:1], [])
+        assert named_drives.selected(reads, (), (), asked, Remembered()) == (
+            reads[:1],
+            [],
+        )

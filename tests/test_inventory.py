@@ -210,15 +210,15 @@ def test_a_check_without_drives_says_why(devices, is_scan, reads, is_cut, cause)
         ([SDA], None, []),
         ([SDA, SDB], 2, []),
         ([SDA, SDB], 1, []),
-        ([], 1, ['found 0 of 1 expected']),
-        ([SDA, GONE, VOLUME], 3, ['found 1 of 3 expected']),
+        ([], 1, ['expected 1 drive, found none']),
+        ([SDA, GONE, VOLUME], 3, ['expected 3 drives, found only sda']),
         ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, []),
     ],
 )
 def test_missing_drives_are_counted(reads, expected, words):
     messages = too_few(reads, expected)
 
-    assert [message.partition(' drives')[0] for message in messages] == words
+    assert [message.partition(';')[0] for message in messages] == words
     assert {message.code for message in messages} <= {'too-few-drives'}
 
 

@@ -49,12 +49,10 @@ def named(
 
 
 class _Matches(NamedTuple):
-    """The items of the drives that a word names, by address. A missing drive and its former address
-    are one drive; the address is seen first.
-    """
+    """The drives that a word names, each with its address and its item."""
 
-    exact: dict[str, Any]
-    similar: dict[str, Any]  # but for case and punctuation
+    exact: list[tuple[str, Any]]
+    similar: list[tuple[str, Any]]  # but for case and punctuation
 
 
 class Wanted:
@@ -66,7 +64,7 @@ class Wanted:
         """
         self._words = words
         self._hide_serial = hide_serial
-        self._matches = {word: _Matches({}, {}) for word in words}
+        self._matches = {word: _Matches([], []) for word in words}
         # The following are for the message about a word that names no drive, see _hints().
         self._listed: list[str] = []  # one name of each drive
         # slug -> any name of a drive: "megaraid_4" -> "megaraid,4"
@@ -86,17 +84,9 @@ class Wanted:
         slugs.discard(slug(''))
         for word, matches in self._matches.items():
             if word in names:
-                matches.exact.setdefault(address, item)
+                matches.exact.append((address, item))
             elif slug(word) in slugs:
-                matches.similar.setdefault(address, item)
-        # A mistyped name is compared with at most about this many names.
-        if len(self._suggestions) < 2000:
-            self._keep_for_hints(addressed)
-
-    def _keep_for_hints(self, addressed: Sequence[Named]) -> None:
-        """Keep the names of a drive for _hints(): its first name to list the drive, and all names
-        as suggestions, but no serial number if these are hidden.
-        """
+                matches.similar.append((address, item))
         self._listed.append(addressed[0].name)
         for drive in addressed:
             others = () if self._hide_serial else sorted(drive.others)
@@ -118,7 +108,7 @@ class Wanted:
         matches = self._matches[word].exact or self._matches[word].similar
         shown_word = 'this name' if self._hide_serial else quoted(word)
         if len(matches) > 1:
-            addresses = [clean(address, limit=300) for address in matches]
+            addresses = [clean(address, limit=300) for address, _ in matches]
             raise UsageError(
                 f'{shown_word} is the name of {len(matches)} drives; write the address of one: '
                 f'{listed(addresses, _SHOWN)}'
@@ -126,8 +116,7 @@ class Wanted:
         if not matches:
             hints = '; '.join(self._hints(word))
             raise UsageError(f'{shown_word} matches no drive; {hints}')
-        [item] = matches.values()
-        return item
+        return matches[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:
         """Yield the name that is most like a word, if one is alike, and the names of the drives."""

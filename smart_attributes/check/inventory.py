@@ -20,7 +20,7 @@ from ..errors import (
 from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import listed, local_day
+from ..wording import listed, local_day, plural
 from . import selection
 from .same_drive import Known, aliases, distinct, note
 
@@ -131,8 +131,9 @@ def _named(
     """Return the inventory of only those drives, present or missing, that the command line names."""
     from . import named_drives
 
+    vacated = [read for read in drives.candidates if _is_vacated(read, drives.missing)]
     reads, missing = named_drives.selected(
-        drives.candidates, drives.missing, settings, history
+        drives.candidates, vacated, drives.missing, settings, history
     )
     named = inventory_of(reads, found, settings.label, history.seen_as)
     return named._replace(missing=missing)
@@ -242,7 +243,7 @@ def wanted(
 def _undecided(device: Device, why: str) -> Coded:
     return Coded(
         'pattern-undecided',
-        f'{device.name} is checked, because the patterns of --match or --ignore could not be applied to it: '
+        f'{device.name} is checked anyway: the patterns of --match or --ignore could not be applied to it: '
         f'{why}; simplify these patterns',
     )
 
@@ -375,11 +376,11 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    names = listed(present, 3) or 'none'
+    drives = f'only {listed(present, 3)}' if present else 'none'
     return (
         Coded(
             'too-few-drives',
-            f'found {len(present)} of {expected} expected drives: {names}; look for the rest, or correct --expect',
+            f'expected {plural(expected, "drive")}, found {drives}; look for the rest, or correct --expect',
         ),
     )
 

@@ -111,6 +111,7 @@ def links() -> dict[str, list[str]]:
 
 def selected(
     reads: Sequence[Read],
+    vacated: Sequence[Read],
     missing: Sequence[MissingDrive],
     settings: RunSettings,
     history: Remembered,
@@ -118,20 +119,29 @@ def selected(
     """Return the results of reading the named drives, one for each address of a drive, and those
     of the named drives that are missing.
 
+    vacated: those of *reads* from the former address of a missing drive. Their names are names of
+    this drive.
+
     Raises UsageError.
     """
     wanted = Wanted(settings.which.names, settings.hide_serial)
     by_id = links()
-    for drive in distinct(reads, history.seen_as):
+    occupied = [read for read in reads if read not in vacated]
+    for drive in distinct(occupied, history.seen_as):
         addressed = (drive.read, *drive.others)
         names = [_named(read, by_id, history) for read in addressed]
         wanted.see(names, item=tuple(read.device for read in addressed))
-    present = {read.device.name for read in reads}
+    present = {read.device.name for read in occupied}
     for absent in missing:
-        wanted.see([_named_missing(absent, present)], item=(absent.device,))
+        former = [
+            _named(read, by_id, history)
+            for read in vacated
+            if read.device.address == absent.device.address
+        ]
+        wanted.see([_named_missing(absent, present), *former], item=(absent.device,))
     wanted_devices = set(chain.from_iterable(wanted.items()))
     return (
-        [read for read in reads if read.device in wanted_devices],
+        [read for read in occupied if read.device in wanted_devices],
         [absent for absent in missing if absent.device in wanted_devices],
     )
 
