@@ -23,7 +23,6 @@ REPAIR = 'repair'
 NOTHING = 'nothing'
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
 FAILING = 'failing'  # kind of an action: the drive itself is failing
-RECORDED = 'recorded'  # kind of an action: the drive is known only from a report
 # Action -> the actions that it makes needless. A new drive does not cool its bay.
 _INCLUDED: Mapping[str, Collection[str]] = {
     REPLACE: (READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, WATCH),
@@ -62,8 +61,6 @@ _SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
     (KEEP, FAILING): Action('copy the data now, and do not pull the drive'),
-    # what lies on a recorded drive is not known
-    (REPLACE, RECORDED): Action('copy its data now, then replace it'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,

@@ -209,10 +209,10 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         which = MIDDLE
         left = [forecast.left for forecast in forecasts]
     device = use.verdict.device
-    kind = need.kind
-    if device.is_recorded and need.code == actions.REPLACE:
-        kind = actions.RECORDED
-    general = due(need.code, left, now, kind, which)
+    code = need.code
+    if device.is_recorded and code == actions.REPLACE:
+        code = actions.COPY  # in words only: what lies on a recorded drive is not known
+    general = due(code, left, now, need.kind, which)
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.own_words or need.code not in _WITH_OWN_WORDS:
@@ -302,9 +302,11 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     if code == actions.SEARCH:
+        kind = ''
         if step and _is_to_replace(needs):
+            kind = actions.FAILING
             step = f'order a replacement, {step}'
-        return [Need(code, own_words=step)]
+        return [Need(code, kind, step)]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
     # standby is the only reason why it is not OK.
@@ -407,7 +409,7 @@ def due(
     """Return an action in words, with the date by which to order a replacement.
 
     - an action of REPLACING: no date
-    - ORDER_COPY: the present date
+    - ORDER_COPY, and a failing drive that is missing: the present date
     - ORDER: the date by order_by(), also in the words; no date if order_by() returns None
     - any other action: the same date, but not in the words
 
@@ -417,7 +419,7 @@ def due(
     words = actions.action(code, kind).words
     if code in actions.REPLACING:
         return Due(words)
-    if code == actions.ORDER_COPY:
+    if code == actions.ORDER_COPY or kind == actions.FAILING:
         return Due(words, day(now))
     by = order_by(left, now)
     if by is None:
