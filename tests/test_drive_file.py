@@ -192,7 +192,6 @@ def test_the_forged_verdicts_are_damage_by_what_was_changed():
     content = forged(verdict=[NOW, '', False, [FINDING] * 8])
 
     assert drive_file.parsed(content, 7).verdict.state is State.CRITICAL
-    assert drive_file.parsed(forged(verdict=None), 7).verdict == LastVerdict(0)
     assert drive_file.parsed(
         forged(verdict=[NOW, '', False, []]), 7
     ).verdict == LastVerdict(NOW)

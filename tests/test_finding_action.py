@@ -12,16 +12,14 @@ from pathlib import Path
 
 from cases import case
 from conftest import ROOT
-from test_severity import METRICS, drive
+from test_severity import METRICS, drive, found
 
 from smart_attributes.check.survey import survey
 from smart_attributes.commands import table
 from smart_attributes.knowledge import severity
 from smart_attributes.model import (
     Judgement,
-    Reading,
     Risk,
-    Source,
     State,
     Verdict,
 )
@@ -141,9 +139,7 @@ def rule_breakers(verdicts: Iterable[Verdict]) -> tuple[int, list[str]]:
 
 def random_judgement(chance: random.Random) -> Judgement:
     known = METRICS[chance.choice(sorted(METRICS))]
-    state = chance.choice(
-        (State.WARNING, State.WARNING, State.CRITICAL, State.CRITICAL)
-    )
+    state = chance.choice((State.WARNING, State.CRITICAL))
     if chance.random() < 0.05:
         state = State.UNKNOWN
     number = chance.choice((0, 1, 2, 7, 40, 226, 1290))
@@ -152,24 +148,13 @@ def random_judgement(chance: random.Random) -> Judgement:
     # the health status of a worn drive, and a defect without a corrected firmware
     remedies = {'health': (known.remedy, 'order'), '': (known.remedy, '')}
     remedy = chance.choice(remedies.get(known.concern, (known.remedy,)))
-    reading = Reading(
-        known.name,
-        number,
-        known.unit,
-        Source('log'),
-        'in words',
-        state if known.is_verdict else None,
-    )
-    return Judgement(
-        reading,
-        state,
-        limit,
-        limit,
+    return found(known.name, number, state)._replace(
+        warning=limit,
+        critical=limit,
         growth=f'{known.name} grew by {grown}'
         if grown and not known.is_verdict
         else '',
         grown=grown,
-        concern=known.concern,
         remedy=remedy,
     )
 
@@ -209,15 +194,8 @@ def test_the_real_reports_beside_the_project_follow_the_rule(shared):
 
 def test_lost_data_is_not_hidden_by_a_health_status_that_means_wear():
     """FAILED at the end of its flash calls for an order; data that cannot be read, for more."""
-    worn = Judgement(
-        Reading('smart_status', 0, '', Source('log'), 'FAILED', State.CRITICAL),
-        State.CRITICAL,
-        concern='health',
-        remedy='order',
-    )
-    lost = worn._replace(
-        reading=Reading('media_errors', 7, '', Source('log')), concern='data', remedy=''
-    )
+    worn = found('smart_status', 0, State.CRITICAL)._replace(remedy='order')
+    lost = found('media_errors', 7, State.CRITICAL)
     verdict = drive('sda', *severity.in_order([worn, lost]))
 
     assert [each.reading.metric for each in verdict.judgements] == [

@@ -12,7 +12,6 @@ from smart_attributes.knowledge import data_errors, drive_database, site_file
 
 SOUND = {'warning': '55', 'critical': '60'}
 WHY = 'accepted by the storage team'
-PROTECTS = 'this override has an error, so only its "read" and "skip" apply'
 
 
 def understood(data, schema='thresholds'):
@@ -118,7 +117,6 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': PROTECTS,
                 }
             ]
         },
@@ -145,7 +143,6 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': PROTECTS,
                 }
             ]
         },

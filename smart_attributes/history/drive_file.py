@@ -234,7 +234,6 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     """
     first, last, behind_since, order = _checked((0,) * 4, document['times'])
     rows = document['series']
-    verdict = document['verdict']
     places = document['places']
     aliases = document['aliases']
     if len(rows) > MOST_SERIES or max(len(places), len(aliases)) > MOST_PLACES:
@@ -254,8 +253,7 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
             DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
             for fields in places
         ),
-        # null: written by an earlier version
-        verdict=LastVerdict(0) if verdict is None else _verdict(verdict),
+        verdict=_verdict(document['verdict']),
         series=stored,
         behind_since=behind_since,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
