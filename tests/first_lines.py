@@ -109,7 +109,7 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
             # what was found earlier, a command in brackets and what to do in other cases may follow;
             # a second finding may be left out: "health status FAILED, 1290 uncorrectable errors",
             # and the limit of a rise: "pending sectors grew by 9 in 24 h (warning above 4 in 7 d)"
-            ('why', re.split(r'; |(?<=FAILED), |(?<=\d [dhy]|min) \(', why)[0] in head),
+            ('why', re.split(r'; |(?<=FAILED), |(?<=\d [dh]|min) \(', why)[0] in head),
             ('action', re.split(r'; | \(', to_do)[0] in head),
         )
         if not is_there

@@ -95,7 +95,7 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
     'comment, kept',
     [
         (HINT, ''),
-        (f'{HINT}; interpreted the same way in 110 of 119 entries with this name', ''),
+        (f'{HINT}; interpreted alike in 110 of 119 entries with this name', ''),
         (
             f'{HINT}; interpreted as in the entry Hard disk; Stands at 100.',
             'Stands at 100.',

@@ -418,7 +418,10 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
 
 
 REVERSED = 'metrics, pending: critical 3 is reached before warning 9; swap them'
-OTHER_SIDE = 'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'
+OTHER_SIDE = (
+    'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; to alert '
+    'above 5, write "5"'
+)
 
 
 def test_limits_that_contradict_each_other_are_told_and_neither_is_used():

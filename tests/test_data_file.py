@@ -151,8 +151,8 @@ def test_what_cannot_be_read_is_refused_without_waiting(tmp_path, case):
 
 
 WRITABLE = (
-    'is writable by others; the plugin reads only files that nobody except root can change; to fix '
-    'this, use chown, chmod go-w or setfacl -b'
+    'is writable by others; the plugin reads a file only if root alone can change it; to fix this, '
+    'use chown, chmod go-w or setfacl -b'
 )
 
 

@@ -266,7 +266,7 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
             silent(DriveAsleep('x'), 'sleeps', path='/dev/bus/0', kind='megaraid,3'),
             (
                 'drive-standby-too-long',
-                'sleeps; no check has read the drive while awake, so its model and serial number are unknown',
+                'sleeps; no check has read the drive while it was awake, so its model and serial number are unknown',
                 '',
             ),
         ),

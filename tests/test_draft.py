@@ -283,7 +283,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'the same way in 3 of 3 entries' in entry['attributes']['5']['comment']
+    assert 'alike in 3 of 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}
@@ -497,7 +497,7 @@ HEADERS = {
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive reports 0 % endurance used. From this value, it cannot be told which attribute counts wear; '
+        'The drive reports 0 % endurance used. This value does not show which attribute counts wear; '
         'draft again with a drive that is partly worn.',
     ),
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),
@@ -511,8 +511,9 @@ HEADERS = {
     ),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive, and the draft gives the same readings. The draft '
-        'would replace that entry for this drive, so add the draft only if that entry is wrong or incomplete.',
+        'The entry ACME X1 already covers this drive and gives the same readings as the draft. Once '
+        'added, the draft would be used for this drive instead of that entry, so add it only to '
+        'correct or complete that entry.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),

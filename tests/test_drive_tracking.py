@@ -331,11 +331,11 @@ def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
     'unread, confusable, unless',
     [
         ([], (), ''),
-        (['/dev/sdb'], ('/dev/sdb',), ', or it may be sdb (unread)'),
+        (['/dev/sdb'], ('/dev/sdb',), ', or may be one that was not read: sdb'),
         (
             ['/dev/sdb', '/dev/sdd'],
             ('/dev/sdb', '/dev/sdd'),
-            ', or it may be sdb or sdd (unread)',
+            ', or may be one that was not read: sdb, sdd',
         ),
         (['/dev/nvme0', '/dev/sg4'], (), ''),
     ],
@@ -352,7 +352,7 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(
 
     [missed] = drive_tracking.missed(here, State.WARNING, accepts_none)
     assert missed.confusable == confusable
-    assert f'){unless}; check its slot' in str(missed.read.outcome)
+    assert f'){unless}; check the slot' in str(missed.read.outcome)
 
 
 @pytest.mark.parametrize(

@@ -400,7 +400,7 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
 
     assert ' order ' in action
     assert [
-        ' endurance_used: will be used up 1970-03-02 ' in line
+        ' endurance_used: expected to be used up 1970-03-02 ' in line
         for line in (action, last)
     ] == [True] * 2
     assert last.startswith('wears out ')

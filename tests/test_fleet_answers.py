@@ -367,7 +367,7 @@ def test_no_word_goes_to_who_has_no_trusted_certificate(fake):
     done = run('fleet', *without(fake.arguments, '--ca'))
 
     assert (done.code, fake.asked) == (3, [])
-    assert 'certificate is refused' in done.text
+    assert 'certificate could not be verified' in done.text
     assert '/var/lib/icinga2/certs/ca.crt' in done.text
 
 

@@ -62,11 +62,11 @@ def test_a_forecast_is_a_month(left, is_estimate, said):
         (Forecast(-1, 0, 0, True), 'spare_available: used up'),
         (
             Forecast(100 * DAY, 50 * DAY, 200 * DAY, False),
-            'spare_available: will be used up 2027-03-02 (between 2027-01-11 and 2027-06-10)',
+            'spare_available: expected to be used up 2027-03-02 (between 2027-01-11 and 2027-06-10)',
         ),
         (
             Forecast(1, 1, 1, True),
-            'spare_available: will be used up about 2026-11-22 (between 2026-11-22 and 2026-11-22; '
+            'spare_available: expected to be used up about 2026-11-22 (between 2026-11-22 and 2026-11-22; '
             'estimated only from use and age)',
         ),
     ],

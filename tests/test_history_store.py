@@ -482,7 +482,7 @@ def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(
         opened.damage[0].startswith('the history of 1 drive in ')
         and '--remove' in opened.damage[0]
     )
-    assert 'exceed 3 MB together' in opened.recall([second])[0].note
+    assert 'together exceed 3 MB' in opened.recall([second])[0].note
     assert path_in(tmp_path, second).read_bytes() == before
 
 

@@ -267,7 +267,10 @@ def test_a_drive_too_few_is_critical(bed):
     result = bed.result('five drives')
 
     assert result['state'] == 2
-    assert '[too-few-drives] found 4 of 5' in result['output'].splitlines()[0]
+    assert (
+        '[too-few-drives] expected 5 drives, found only'
+        in result['output'].splitlines()[0]
+    )
 
 
 def test_one_service_for_all_drives(bed):

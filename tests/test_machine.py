@@ -282,7 +282,7 @@ APART = 'start the checks of one drive at different times, or increase -t'
             {'outcome': 'busy'},
             'process-hangs',
             'cannot be read: because; nothing more is sent to the drive until that '
-            'process ends: check drive, controller and the kernel log (dmesg -T)',
+            'process ends: check the drive, the controller and the kernel log (dmesg -T)',
         ),
         (
             {'outcome': 'not started'},

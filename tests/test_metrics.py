@@ -328,7 +328,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             ],
         ),
         'smart_drive_further_action': (
-            'Another recommended action, for a further finding of the drive; the value is always 1',
+            'Another recommended action, for another finding about the drive; the value is always 1',
             ('device', 'action', 'to_do'),
             [(('sda', 'order', 'order a replacement now'), 1)],
         ),

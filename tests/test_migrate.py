@@ -195,7 +195,7 @@ REFUSED = [
         [MODEL],
         'this version cannot shift the bits of a raw value',
     ),
-    ({'5': ['0:', '0']}, [MODEL], '"0:" alerts at every value, or at none'),
+    ({'5': ['0:', '0']}, [MODEL], '"0:" gives every value the same state'),
     (
         {'5': ['2', '1']},
         [MODEL],

@@ -28,7 +28,7 @@ output and help:
   count
 {4}"""
 NAMED = """\
-  --label NAME   name drives (also in "list") by "device", "by-id", "serial" or "wwn" (default: device)
+  --label NAME   name drives by "device", "by-id", "serial" or "wwn", also in the list command (default: device)
   --hide-serial  omit serial numbers, except in device names and in names chosen by --label
 """
 FIRST = """\

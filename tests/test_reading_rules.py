@@ -11,8 +11,8 @@ from smart_attributes.knowledge import decode, drive_database
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or use a metric that is a status'
 BEYOND_255 = (
-    'the second number of "valid" must not exceed 255 (or 999, if "ceiling" is 255); a higher limit '
-    'could accept numbers that are not percentages'
+    'the second number of "valid" must be at most 255 (at most 999 if "ceiling" is 255); a higher '
+    'one could accept numbers that are not percentages'
 )
 
 
@@ -141,7 +141,10 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
     'states, expected',
     [
         ({'0': 'failed', '255': 'passed'}, []),
-        ({'256': 'passed'}, ['"states": 256 is never reached: value is at most 255']),
+        (
+            {'256': 'passed'},
+            ['"states": 256 is never reached: the largest value is 255'],
+        ),
         (
             {'0-11': 'failed', '11-20': 'passed'},
             [

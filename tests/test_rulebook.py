@@ -152,7 +152,7 @@ def test_what_another_could_have_written_decides_nothing(config):
 
     assert result.code == 2
     assert 'reallocated 1303, critical above ' in result.text
-    assert 'nobody except root' in result.text
+    assert 'only if root alone' in result.text
     assert 'S3CRET' not in result.text
 
 

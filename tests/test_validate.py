@@ -161,8 +161,8 @@ FILE = 'attributes.json: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
 AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
 CITE = (
-    'add the document there, and cite its key with the page or section; for a measurement, write '
-    '"measured on" with the models and the number of drives'
+    'add the document to "documents", and cite it by its key, with the page or section; for a '
+    'measurement, write "measured on" with the models and the number of drives'
 )
 MISTAKES = {
     # what the schema and the loader refuse
@@ -303,13 +303,13 @@ MISTAKES = {
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        'ACME X1, attribute 233, endurance_used: "from": "100 - value" turns the raw '
-        'value for "not set" into a number; to reject that number, write "valid": [0, 99]',
+        'ACME X1, attribute 233, endurance_used: "from": "100 - value" turns a raw '
+        'value that means "not set" into a number; to reject that number, write "valid": [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
-        'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (or 999, if '
-        '"ceiling" is 255); a higher limit could accept numbers that are not percentages',
+        'ACME X1, attribute 233, endurance_used: the second number of "valid" must be at most 255 (at most 999 '
+        'if "ceiling" is 255); a higher one could accept numbers that are not percentages',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
@@ -348,13 +348,13 @@ MISTAKES = {
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        'ACME X1: models "ACME X1-240 " has leading, trailing or double spaces, but a '
-        'model is compared without such spaces; remove them here, too',
+        'ACME X1: models "ACME X1-240 " has leading, trailing or double spaces, '
+        'but the plugin removes such spaces from each model that it compares; remove them here, too',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
-        'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; write smaller '
-        'numbers in {...}',
+        'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; use smaller '
+        'repeat counts, such as {1,9}',
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
@@ -410,8 +410,8 @@ MISTAKES = {
     ),
     'endurance and none': (
         of_x1('no_endurance', 'stuck at 100'),
-        'ACME X1, attribute 233, endurance_used: the entry also has "no_endurance"; remove one '
-        'of the two',
+        'ACME X1, attribute 233, endurance_used: contradicts "no_endurance" of the entry; remove '
+        'one of the two',
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
@@ -663,8 +663,8 @@ def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, high
 
 
 BLANKS = (
-    'has leading, trailing or double spaces, but a model is compared without such spaces; remove '
-    'them here, too'
+    'has leading, trailing or double spaces, but the plugin removes such spaces from each model that it compares; '
+    'remove them here, too'
 )
 STAR = 'has * after a character, so it matches repeats of that character; for any text, write .*'
 

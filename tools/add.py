@@ -24,7 +24,7 @@ Json = dict[str, Any]
 # Text that a draft writes about a row; comments of a person or of the earlier entry follow.
 HINT = re.compile(
     'VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
-    '(; interpreted (?:as|the same way) [^;]*|; [^;]* that the drive itself reports)*(; )?'
+    '(; interpreted (?:as|alike) [^;]*|; [^;]* that the drive itself reports)*(; )?'
 )
 
 

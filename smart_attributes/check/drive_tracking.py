@@ -16,7 +16,7 @@ from ..model import Device, Identity, Read, State, Verdict, worst
 from ..reading import addresses
 from ..shown import Shown, shown
 from ..typed import NamedTuple
-from ..wording import duration, local_minute
+from ..wording import duration, listed, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
@@ -51,7 +51,7 @@ class MissingDrive(NamedTuple):
         """The result of reading it: since when it is missing, and how to find it."""
         name = argument(self.shown.serial or '', self.device.name)
         step = (
-            'check its slot and cable; see dmesg -T; if you removed it for good, run: '
+            'check the slot and cable; see dmesg -T; if you removed the drive for good, run: '
             f'check_smart_attributes acknowledge --missing {name}'
         )
         error = DriveMissing(_missing_since(self), step, self.state.name)
@@ -261,9 +261,7 @@ def _missing_since(drive: MissingDrive) -> str:
     names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since
-    if len(names) > 2:
-        return f'{since}, or it may be one of {len(names)} unread drives'
-    return f'{since}, or it may be {" or ".join(names)} (unread)'
+    return f'{since}, or may be one that was not read: {listed(names, 2)}'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

@@ -352,8 +352,8 @@ class Remembered:
             return ()
         words = (
             'the history belongs to another user, who could have changed its dates; '
-            f'alerts on {" and ".join(dated_metrics)} do not end by age unless the error log of the '
-            'drive confirms the dates'
+            f'alerts on {" and ".join(dated_metrics)} expire only if the error log of the drive '
+            'confirms the dates'
         )
         return (Coded('history-not-trusted', words),)
 

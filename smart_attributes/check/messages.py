@@ -84,12 +84,10 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if len(absent) == 1:
         if not is_none_left:
             return ()
-        text = 'the only drive is missing: check its connection'
+        text = 'the only drive is missing: check its cable'
     else:
         # which drives: see their lines
-        text = (
-            f'{len(absent)} of {plural(total, "drive")} missing: check their connection'
-        )
+        text = f'{len(absent)} of {plural(total, "drive")} missing: check their cables'
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 

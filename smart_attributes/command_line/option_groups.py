@@ -63,7 +63,7 @@ NO_DRIVES = OptionGroup(
     options=(
         state(
             '--no-drives',
-            'set the state if a scan finds no drives (default: unknown; with --expect 0: ok)',
+            'report this state if a scan finds no drives (default: unknown; with --expect 0: ok)',
             None,
         ),
     ),
@@ -74,7 +74,7 @@ CHECKED_DRIVES = OptionGroup(
         single(
             '--expect',
             'N',
-            'report CRITICAL if fewer than N drives are found, including those in standby',
+            'report CRITICAL if fewer than N drives are found (drives in standby count as found)',
             type=values.expected,
             default=None,
         ),
@@ -147,7 +147,7 @@ DATA = OptionGroup(
         repeated(
             '--thresholds',
             'FILE',
-            'add limits, which override those of earlier files; may be repeated',
+            'add the limits in FILE; they override limits from files given before; may be repeated',
         ),
     ),
 )
@@ -183,7 +183,7 @@ JUDGING = OptionGroup(
         ),
         state(
             '--unknown-model',
-            'set the state of a drive that has no database entry (default: ok)',
+            'report this state for a drive that has no database entry (default: ok)',
             State.OK,
         ),
         option(
@@ -216,13 +216,13 @@ HISTORY = OptionGroup(
         ),
         state(
             '--history-required',
-            'set the state if the history is damaged or unusable (default: warning, '
-            'or only a note if there is no history yet)',
+            'report this state if the history is damaged or unusable (default: warning; if there is no '
+            'history yet, only a note)',
             None,
         ),
         state(
             '--missing',
-            'set the state for missing drives (default: warning); with "ok", there is no alert, only a '
+            'report this state for missing drives (default: warning); with "ok", there is no alert, only a '
             'note for one day',
             State.WARNING,
         ),
@@ -241,7 +241,7 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives (also in "list") by "device", "by-id", "serial" or "wwn" (default: %(default)s)',
+            'name drives by "device", "by-id", "serial" or "wwn", also in the list command (default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),

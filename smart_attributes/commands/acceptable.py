@@ -63,7 +63,7 @@ def acceptable(
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
             effect = ''
             if judgement.state is State.OK:
-                effect = '; this value causes no alert, and all limits stay as they are'
+                effect = '; this value was OK already, and its limits stay in force'
             said.append(f'{words}{serial}{effect}')
     return Choice(new, said, refused)
 

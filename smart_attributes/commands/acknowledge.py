@@ -38,8 +38,8 @@ HOW_WITHOUT_METRICS = (
     'drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
 )
 HOW_TO_SELECT = (
-    'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
-    '--all (without METRIC); for examples, use --help'
+    'name a drive (NAME, -d ADDRESS or --report FILE); or, without METRIC, use --missing, --list, '
+    '--withdraw or --all; for examples, use --help'
 )
 
 
@@ -82,7 +82,9 @@ def run(options: Options, runner: processes.Runner) -> int:
     arguments = len(which.devices) + len(which.reports)
     stand_for_more_drives = len(drives.verdicts) > arguments
     if which.metrics and not which.names and stand_for_more_drives:
-        raise UsageError('name the drive too, such as: acknowledge sda reallocated')
+        raise UsageError(
+            'name the drive, too, for example: acknowledge sda reallocated'
+        )
     choice = acceptable(
         drives.verdicts,
         which.metrics,
@@ -108,9 +110,7 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
     if choice.refused:
         status = PARTLY if choice.new or is_every_drive else UNKNOWN
     return _print(
-        lines or ['nothing to acknowledge: no metric is in an alert state'],
-        mistakes,
-        status,
+        lines or ['nothing to acknowledge: no alert of this kind'], mistakes, status
     )
 
 

@@ -291,9 +291,7 @@ def _agreed_meanings(
         total = len(votes)
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * total
         if is_agreed and agreed and read_metrics.isdisjoint(agreed):
-            reason = (
-                f'interpreted the same way in {count} of {total} entries with this name'
-            )
+            reason = f'interpreted alike in {count} of {total} entries with this name'
             meanings[key] = agreed, reason
     return meanings
 
@@ -391,9 +389,9 @@ def _already_covered(base: Json) -> str:
     if not base or base.get('fallback'):
         return ''
     return (
-        f'The entry {base["family"]} already covers this drive, and the draft gives the same '
-        'readings. The draft would replace that entry for this drive, so add the draft only if that '
-        'entry is wrong or incomplete. '
+        f'The entry {base["family"]} already covers this drive and gives the same readings as the '
+        'draft. Once added, the draft would be used for this drive instead of that entry, so add '
+        'it only to correct or complete that entry. '
     )
 
 
@@ -403,8 +401,8 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         return 'The drive itself does not report its wear, so there was nothing to compare the attributes with.'
     if percent not in WORN:
         return (
-            f'The drive reports {percent} % endurance used. From this value, it cannot be told which '
-            'attribute counts wear; draft again with a drive that is partly worn.'
+            f'The drive reports {percent} % endurance used. This value does not show which attribute '
+            'counts wear; draft again with a drive that is partly worn.'
         )
     equal = [
         f'{fit.spec["from"]} of {fit.attribute}'

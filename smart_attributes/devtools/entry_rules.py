@@ -90,8 +90,8 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     source that is neither a document nor a measurement; what the part lacks as a dated fact.
     """
     advice = (
-        'add the document there, and cite its key with the page or section; for a measurement, write '
-        '"measured on" with the models and the number of drives'
+        'add the document to "documents", and cite it by its key, with the page or section; for a '
+        'measurement, write "measured on" with the models and the number of drives'
     )
     for place, part in _sources_of(source.data):
         citation = part['source']
@@ -248,7 +248,8 @@ def pattern_problems(pattern: str, may_be_general: bool) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double spaces, but a model is compared without such spaces; remove them here, too'
+            'has leading, trailing or double spaces, but the plugin removes such spaces from each '
+            'model that it compares; remove them here, too'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
@@ -369,7 +370,7 @@ def _contradictions(entry: Json, context: Context) -> Problems:
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield (
                 f'attribute {number}, endurance_used',
-                'the entry also has "no_endurance"; remove one of the two',
+                'contradicts "no_endurance" of the entry; remove one of the two',
             )
 
 

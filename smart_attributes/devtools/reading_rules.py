@@ -95,16 +95,15 @@ def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         return
     if formula.minus_from and None in valid:
         yield (
-            f'"from": "{spec["from"]}" turns the raw value for "not set" into a number; '
-            'to reject that number, write "valid": [0, '
-            f'{formula.minus_from - 1}]'
+            f'"from": "{spec["from"]}" turns a raw value that means "not set" into a number; to '
+            f'reject that number, write "valid": [0, {formula.minus_from - 1}]'
         )
         return
     _, last = valid
     if metric.name == ENDURANCE and (last is None or last > _largest_valid(spec)):
         yield (
-            f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} (or {HIGHEST_BEYOND}, if '
-            f'"ceiling" is {HIGHEST_ENDURANCE}); a higher limit could accept numbers that are not percentages'
+            f'the second number of "valid" must be at most {HIGHEST_ENDURANCE} (at most {HIGHEST_BEYOND} '
+            f'if "ceiling" is {HIGHEST_ENDURANCE}); a higher one could accept numbers that are not percentages'
         )
         return
     for description, number in _unset_numbers(formula, metric):
@@ -172,7 +171,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         if start > end:
             yield f'"states": the range {key} is reversed; write the smaller number first'
         elif start > highest:
-            yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
+            yield f'"states": {key} is never reached: the largest {spec["from"]} is {highest:g}'
     # each range and the next one
     for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
         if start <= end:

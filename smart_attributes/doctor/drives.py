@@ -170,7 +170,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     )
     has_identity = verdict.identity.model or verdict.identity.serial
     if not has_identity:
-        unread = 'the drive was not awake during any check, so its model and serial number are unknown'
+        unread = 'no check has read the drive while it was awake, so its model and serial number are unknown'
         return too_long._replace(message=f'{words}; {unread}')
     # The code of a drive that was not read recently is asleep-too-long.
     if verdict.code == DriveAsleep.code:

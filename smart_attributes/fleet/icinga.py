@@ -141,7 +141,7 @@ class Icinga:
             self.unread[names[0]] = fault
             if len(self.unread) > MOST_UNREAD:
                 raise SmartError(
-                    f'{self.where}: more than {MOST_UNREAD} services have answers that cannot be read: {fault}'
+                    f'{self.where}: the results of more than {MOST_UNREAD} services cannot be read: {fault}'
                 )
 
     @property
@@ -241,9 +241,9 @@ def _tls_reason(error: ssl.SSLError) -> str:
     """Return why TLS failed, in OpenSSL's words, and the option or the setting to correct."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
-            f"Icinga's certificate is refused ({visible(error.verify_message)[:WORDS]}); copy "
-            '/var/lib/icinga2/certs/ca.crt from the master again, and name the new copy with --ca; '
-            'also set --icinga-name to the NodeName of the master'
+            f"Icinga's certificate could not be verified ({visible(error.verify_message)[:WORDS]}); "
+            'copy /var/lib/icinga2/certs/ca.crt from the master again, and give the path of the new '
+            'copy with --ca; also set --icinga-name to the NodeName of the master'
         )
     reason = error.reason or str(error)
     return (

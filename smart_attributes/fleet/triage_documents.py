@@ -73,7 +73,9 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
         )
     readable = dicts_of(rows, len(rows))
     unreadable = len(rows) - len(readable)
-    faults += ['a drive is not in the format of "triage --json"'] * unreadable
+    faults += [
+        'the entry of a drive is not in the format of "triage --json"'
+    ] * unreadable
     for fault in faults:
         yield check_row('(triage)', State.UNKNOWN, fault, origin)
     for row in readable:

@@ -287,7 +287,7 @@ def _examine(state: StateDirectory, path: str, is_writing: bool) -> None:
     fault = trust.fault(path, state.user)
     if fault:
         raise HistoryUnusable(
-            f'{fault}; let only the owner of {state.path} write to it'
+            f'{fault}; give write access only to the owner of {state.path}'
         )
     if is_writing and not os.access(
         path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True

@@ -236,9 +236,7 @@ def fall_note(fall: Fall) -> Coded:
     was 28000 h before".
     """
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
-    verb = (
-        'was set back' if is_certain else 'was set back to a lower value or overflowed'
-    )
+    verb = 'was set back' if is_certain else 'was set back or overflowed'
     firmware = f' {fall.firmware}' if fall.firmware else ''
     return Coded(
         'counter-set-back',

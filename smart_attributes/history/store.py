@@ -184,8 +184,8 @@ class HistoryStore:
         if unread:
             messages.append(
                 f'the history of {plural(len(unread), "drive")} in {self.path} is not read, '
-                'because the files are too large; to make room, run: check_smart_attributes '
-                'history --remove SERIAL'
+                'because the files are too large; to remove the history of a drive, run: '
+                'check_smart_attributes history --remove SERIAL'
             )
         return messages
 
@@ -206,7 +206,7 @@ class HistoryStore:
             return ''
         return (
             f'the clock is {(latest - self.now) // DAY} days behind the history; correct the clock '
-            'within a day, otherwise the plugin changes the dates of the stored readings'
+            'in the next 24 hours, otherwise the plugin changes the dates of the stored readings'
         )
 
     # --- drives and places ---
@@ -539,11 +539,11 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
         loss = 'increases that happened before this check cannot be detected'
         if drive:
             which = _name_of(drive)
-            loss = 'the readings of one check may be lost'
+            loss = 'some readings may be lost'
         aside = f'; renamed to {number}{folder.ASIDE}' if is_repaired else ''
         yield (
-            f'the history of {which} is damaged, so {loss}; wait: the alert ends in a week; if this '
-            f'repeats, check the disk that holds {path} ({number}{DRIVE}: {reason}{aside})'
+            f'the history of {which} is damaged, so {loss}; nothing to do: checks report this for a week; if '
+            f'it is damaged again, check the disk that holds {path} ({number}{DRIVE}: {reason}{aside})'
         )
 
 

@@ -43,7 +43,7 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
         why = error_in(pattern)
         is_of_model = field != 'firmware'
         if not why and is_of_model and has_top_level_bar(pattern):
-            why = 'joins whole patterns with |; write separate patterns'
+            why = 'has | between complete patterns; write each as a pattern of its own'
         if why:
             yield Mistake(path, f'{place} {quoted(pattern)} {why}')
     mistaken = set()  # paths of sets and entries

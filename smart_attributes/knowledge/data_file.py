@@ -39,8 +39,8 @@ def site_text(path: str) -> str:
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
         raise DataError(
-            f'{path}: {fault}; the plugin reads only files that nobody except {owner} can change; '
-            'to fix this, use chown, chmod go-w or setfacl -b'
+            f'{path}: {fault}; the plugin reads a file only if {owner} alone can change it; to fix '
+            'this, use chown, chmod go-w or setfacl -b'
         )
     return read_text(path)
 

@@ -282,7 +282,8 @@ def self_test(
         return None
     test = result.test
     when = ''
-    brief = f'{test.kind} self-test failed'
+    # In a first line, each character counts, and nearly all SCSI tests run in the background.
+    brief = f'{test.kind.removeprefix("Background ")} self-test failed'
     if test.hours is not None:
         when = f' at {test.hours} h'
     if result.ago is not None:

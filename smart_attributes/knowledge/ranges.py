@@ -175,13 +175,13 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
             end = text.rpartition(':')[2]
             return (
                 f'"{text}" alerts above {end}, but low values of this metric are bad; '
-                f'write "{end}:" (with the colon)'
+                f'to alert below {end}, write "{end}:" (with the colon)'
             )
         if side == 'low' and worse == 'high':
             end = text.rstrip(':')
             return (
                 f'"{text}" alerts below {end}, but high values of this metric are bad; '
-                f'write {end}'
+                f'to alert above {end}, write "{end}"'
             )
     warning_side, warning_end = _side(warning, unit)
     critical_side, critical_end = _side(critical, unit)

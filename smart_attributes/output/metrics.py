@@ -139,7 +139,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
     )
     yield Family(
         'smart_drive_further_action',
-        'Another recommended action, for a further finding of the drive; the value is always 1',
+        'Another recommended action, for another finding about the drive; the value is always 1',
         TO_DO,
         [
             ((item.drive, further.action, further.to_do), 1)

@@ -115,7 +115,7 @@ CAUSES = (
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
         'does not respond: either in SLEEP mode or dead',
-        'wake it: smartctl -n never -i DEVICE; or set it to standby instead of SLEEP',
+        'wake it: smartctl -n never -i DEVICE; to avoid this, let it go to standby instead of SLEEP',
     ),
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)',
@@ -188,7 +188,7 @@ CAUSES = (
         'cannot open /dev/megaraid_sas_ioctl_node',
         'device-open-failed',
         'cannot be opened: no MegaRAID controller answers',
-        'run as root; load the driver: modprobe megaraid_sas',
+        'run the check as root, and load the driver: modprobe megaraid_sas',
     ),
     Cause(
         rf'{OPEN}[^\n]*(Permission denied)',
@@ -292,7 +292,7 @@ CAUSES = (
         r'Read NVMe Identify \S+ (?:\S+ )?failed: (?:.*: )?(.+)',
         'identify-failed',
         f'did not identify itself (Identify failed: {QUOTE})',
-        'check dmesg -T; or give another type',
+        'check the kernel log (dmesg -T); or give another device type with -d',
     ),
     # No SMART
     Cause(
@@ -354,7 +354,7 @@ CAUSES = (
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
         no_data('it is a list of devices (smartctl --scan)'),
-        'run smartctl -x for each of them, with its -d TYPE',
+        'run smartctl -x -d TYPE for each device, with the type from the list',
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',

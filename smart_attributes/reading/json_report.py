@@ -69,7 +69,7 @@ def parse(
         if has_protocol or not data.keys().isdisjoint(_SMARTCTL_KEYS):
             return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
     raise NotAReport(
-        'is JSON, but not from smartctl', step='record with smartctl --json -x'
+        'is JSON, but not from smartctl', step='create it with smartctl --json -x'
     )
 
 

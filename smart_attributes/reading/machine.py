@@ -199,8 +199,8 @@ def _unread(answer: Answer) -> DriveError:
         return DriveError(why, 'timeout', step)
     if outcome == 'busy':
         step = (
-            'nothing more is sent to the drive until that process ends: check drive, '
-            'controller and the kernel log (dmesg -T)'
+            'nothing more is sent to the drive until that process ends: check the '
+            'drive, the controller and the kernel log (dmesg -T)'
         )
         return DriveError(why, 'process-hangs', step)
     step = f'run it by hand: {" ".join(answer.command)}'

@@ -246,7 +246,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
             '--scan or ls -l /sys/class/scsi_generic'
         )
     return ControllerElsewhere(
-        f'was not found: SCSI host {here}{through} has no {kind.name} controller, but {numbers} has one',
+        f'was not found: SCSI host {here}{through} has no {kind.name} controller, but SCSI {numbers} has one',
         step=f'write {address}',
     )
 

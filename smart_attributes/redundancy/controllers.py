@@ -168,7 +168,7 @@ def _why_left(name: str, families: Mapping[str, Family]) -> str:
     if name in families:
         family = families[name]
         return family.why or f'{family.program} reports no volume with this drive'
-    return 'no tool of its controller is installed' if name in WITH_TOOLS else ''
+    return 'no tool for its controller is installed' if name in WITH_TOOLS else ''
 
 
 # --- commands -------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ _SENTENCES = {
     '{name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
-    'only-log-or-cache': 'the drive holds no data, only the {devices} of {faulty}: {todo}',
+    'only-log-or-cache': 'the drive holds no data; {faulty} uses it only for its {devices}: {todo}',
     'data-at-risk': 'more members of {group} are failing than it tolerates; {drive} is one of them',
-    'redundancy-doubtful': 'the data of {group} may be missing on its other members, because {doubt}',
+    'redundancy-doubtful': 'the other members of {group} may lack some of its data, because {doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
     'use-unknown': 'use of {drive} not known: check whether it holds data',
     'leave-cluster': '{group} belongs to a cluster, which must move the data to other '
@@ -31,7 +31,7 @@ _SENTENCES = {
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
-    'second-failing-member': 'replace {first} before this drive, because it is failing, too',
+    'second-failing-member': 'replace {first} before this drive: {first} is failing, too',
     'other-drive-first': 'replace another member of {group} first: {first}',
 }
 # Code of a reason -> a clause for the first line of a check, after the action.

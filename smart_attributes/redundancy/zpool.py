@@ -362,9 +362,7 @@ def _why_vdev_unknown(vdev: Vdev, pool: Pool) -> str:
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
-        return (
-            'zpool reports a device state that this version of the plugin does not know'
-        )
+        return 'zpool reports a device state that the plugin does not know'
     is_degraded = vdev.children and vdev.state == 'DEGRADED'
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     # A device that is ONLINE, but lacks data, is a reason for the state DEGRADED.

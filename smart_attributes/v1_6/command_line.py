@@ -211,7 +211,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     paths, notes = matching_paths(text, DEV)
     devices = []
     for path in paths:
-        left_out = f'-r matches {path}, but it is not checked'
+        left_out = f'-r matches {path}, but this path is not checked'
         kind = of_path(path)
         if kind:
             notes.append(f'{left_out}: this is {kind}, not a drive with SMART')

@@ -65,7 +65,7 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
         try:
             data, text = read(path)
         except DataError as error:
-            result.unusable.append(f'the file of {option} is not used: {error}')
+            result.unusable.append(f'the file given with {option} is not used: {error}')
             continue
         if not is_of_1_6(data):
             paths_of_this_version.append(path)

@@ -159,7 +159,7 @@ def converted(text: str, meaning: Meaning) -> str:
         meaning.factor * bound + meaning.offset for bound in (start, limit.end)
     )
     if low == -INFINITY and high == INFINITY:
-        raise UsageError(f'"{text}" alerts at every value, or at none')
+        raise UsageError(f'"{text}" gives every value the same state')
     sign = '@' if limit.invert else ''
     if low > -INFINITY:
         floor = ranges.beyond(low, is_floor=True)  # "20:"

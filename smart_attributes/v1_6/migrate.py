@@ -131,8 +131,8 @@ class Migration:
                 self._take_entry(name, entry, where)
         if shipped:
             self.carried.append(
-                f'{file.name}: {shipped} of {len(file.entries)} entries are unchanged from version '
-                '1.x; the limits of the installed version replace them'
+                f'{file.name}: {shipped} of {len(file.entries)} entries are unchanged defaults of '
+                'version 1.x and were not converted; the limits of the installed version apply'
             )
 
     def _take_entry(self, name: str, entry: Json, where: str) -> None:

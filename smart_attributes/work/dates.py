@@ -62,7 +62,7 @@ def date(left: float, now: float, mark: str = '') -> str:
 
 
 def lasting(metric: str, forecast: Forecast, now: float) -> str:
-    """Return "endurance_used: will be used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
+    """Return "endurance_used: expected to be used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
     if forecast.left <= 0:
         return f'{metric}: used up'
     expected = day(now + forecast.left)
@@ -70,4 +70,4 @@ def lasting(metric: str, forecast: Forecast, now: float) -> str:
     if forecast.is_estimate:
         expected = f'about {expected}'
         range_ = f'{range_}; estimated only from use and age'
-    return f'{metric}: will be used up {expected} ({range_})'
+    return f'{metric}: expected to be used up {expected} ({range_})'

@@ -34,16 +34,16 @@ other contents of that file are kept. If you name a metric, also name the drive,
 
 The command refuses
   an alert that has no number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, each alert of a drive that needs to be replaced, or its data copied, now; to acknowledge it, name the drive
+  with --all, each alert of a drive that must be replaced now or whose data must be copied now (name the drive instead)
   a metric that does not exist, that the drive does not report, or that has no value now
-  a drive that cannot be read, or that has no serial number or one that many drives share, such as 000
+  a drive that cannot be read, that has no serial number, or whose serial number many drives share, such as 000
   --until with a past date; --list or --withdraw, if combined with metrics or --all; --withdraw of a value that is not
   acknowledged
   a file that is not JSON, has a duplicate key, or is writable by others; a directory that is writable by others
 
 It waits at most 10 seconds for another acknowledge command to finish.
 
-exit status: 0 success, 1 partly refused (with --all, also if everything was refused), 3 everything was refused""",
+exit status: 0 success, 1 partly refused, or everything refused with --all, 3 everything refused without --all""",
     groups=(*groups.NAMED, groups.NO_DRIVES),
     options=(
         positional(

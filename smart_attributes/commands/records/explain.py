@@ -13,7 +13,7 @@ class ExplainOptions(NamedTuple):
 
 COMMAND = Command(
     name='explain',
-    summary='Explain one drive: the action, its alerts, and with -v all readings and limits.',
+    summary='Explain one drive: the recommended action, the alerts, and with -v all readings and limits.',
     usage='[NAME ...] [-d ADDRESS | --report FILE] [options]',
     epilog="""\
 example:

@@ -26,8 +26,8 @@ example:
         positional(
             'files',
             'FILE',
-            'file to validate: database entries (together with the shipped ones) or limits (default: '
-            'attributes.json)',
+            'file to validate: database entries (validated together with the shipped ones) or limits '
+            '(default: attributes.json)',
         ),
         flag('--format', 'rewrite the files in the standard layout'),
     ),
