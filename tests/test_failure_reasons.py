@@ -580,7 +580,7 @@ REASONS = [
         without_data(**NOTHING, exit_status=6, device_type='megaraid,3'),
         'empty-slot',
         (
-            'is an empty slot, or its drive is dead: no drive answers with the type megaraid,3; list the '
+            'is an empty slot, or its drive is dead: no answer to the device type megaraid,3; list the '
             'existing drives: smartctl --scan'
         ),
     ),
@@ -588,7 +588,7 @@ REASONS = [
         without_data(**NOTHING, exit_status=2, device_type='sat+megaraid,9'),
         'empty-slot',
         (
-            'is an empty slot, or its drive is dead: no drive answers with the type sat+megaraid,9; list '
+            'is an empty slot, or its drive is dead: no answer to the device type sat+megaraid,9; list '
             'the existing drives: smartctl --scan'
         ),
     ),

@@ -216,7 +216,7 @@ REFUSED = [
     (
         {'194': ['40', '50'], '190': ['30', '40']},
         [MODEL],
-        'temperature already has limits from another attribute number',
+        'temperature already has limits from another attribute ID',
     ),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ]

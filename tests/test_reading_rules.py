@@ -39,14 +39,14 @@ def unset(row, number):
             'power_on_time',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is a time; write the size of one raw unit, such as "h" or "32MiB"'
+                '"unit" is missing: the metric is a time; write what a raw 1 stands for, such as "h" or "32MiB"'
             ],
         ),
         (
             'host_written',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is an amount of data; write the size of one raw unit, '
+                '"unit" is missing: the metric is an amount of data; write what a raw 1 stands for, '
                 'such as "h" or "32MiB"'
             ],
         ),

@@ -234,7 +234,7 @@ MISTAKES = {
     ),
     'verdict in a layout': (
         nvme({**ERASED, 'metric': 'self_test'}),
-        'layout acme: self_test is a verdict, not a number; map another metric',
+        'layout acme: self_test is a verdict, not a number; use another metric',
     ),
     'unit of a layout': (
         nvme({**ERASED, 'unit': 'h'}),

@@ -43,7 +43,7 @@ def become(user: str) -> None:
         return
     if os.geteuid() != 0:
         raise UsageError(
-            f'only root can examine an installation as {user}; run doctor as root, or as {user} without --user'
+            f'only root can use --user {user}; run doctor as root, or log in as {user} and omit --user'
         )
     os.initgroups(user, group)
     os.setresgid(group, group, group)

@@ -191,13 +191,13 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
         for field in layout['fields']:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
-                yield f'{place}: {metric.name} is a verdict, not a number; map another metric'
+                yield f'{place}: {metric.name} is a verdict, not a number; use another metric'
             where = f'{place}, {metric.name}'
             unit = field.get('unit')
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'{where}: "unit": "{unit}" is not a unit of this metric; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'{where}: "unit" is missing; write the size of one raw unit, such as "h" or "32MiB"'
+                yield f'{where}: "unit" is missing; write what a raw 1 stands for, such as "h" or "32MiB"'
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):

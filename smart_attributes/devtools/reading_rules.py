@@ -46,7 +46,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield (
-            f'"unit" is missing: the metric is {of_metric}; write the size of one raw unit, such as "h" or "32MiB"'
+            f'"unit" is missing: the metric is {of_metric}; write what a raw 1 stands for, such as "h" or "32MiB"'
         )
 
 

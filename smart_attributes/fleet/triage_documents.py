@@ -108,7 +108,7 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     elif words:
         why = words
     elif state not in states:
-        why = 'the run as a whole is in a worse state than any of its drives'
+        why = 'the check as a whole has a worse state than any drive'
     else:
         return  # the drives show this state
     code = notes[0]['code'] if notes else ''

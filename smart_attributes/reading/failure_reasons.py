@@ -197,7 +197,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
     if re.search(_SILENT_IS_EMPTY, device_type):
         return _error(
             'empty-slot',
-            f'is an empty slot, or its drive is dead: no drive answers with the type {clean(device_type)}',
+            f'is an empty slot, or its drive is dead: no answer to the device type {clean(device_type)}',
             LIST,
         )
     return _error(

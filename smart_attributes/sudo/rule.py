@@ -174,7 +174,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError(
             '--user takes the name of one user, such as --user nagios; '
-            'with a group, a number, or a name in capitals such as ALL, sudo would apply the rule to others'
+            'sudo would apply the rule to further users for a group, a number, or a word in capitals such as ALL'
         )
     unknown = [name for name in request.types if name not in REQUESTABLE]
     if unknown:

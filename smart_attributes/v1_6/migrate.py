@@ -258,9 +258,7 @@ class Migration:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
-            raise UsageError(
-                f'{metric} already has limits from another attribute number'
-            )
+            raise UsageError(f'{metric} already has limits from another attribute ID')
         metrics[metric] = fields
         self.carried.append(
             f'{target.where}: "{old_warning}" and "{old_critical}" of ID {number} become the limits of '
