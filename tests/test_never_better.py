@@ -568,6 +568,17 @@ def test_a_missing_drive_and_its_empty_address_have_one_name(plain, words, name)
     assert 'drive-missing' in result.line_of(name)
 
 
+def test_a_name_means_one_drive_though_several_had_its_address(plain):
+    scan(plain, START, sda=A, sdb=B, sdc=C)
+    scan(plain, START + HOUR, sda=A, sdb=C)
+    result = plain.run(START + HOUR, 'triage', '--scan', '/dev/sdb')
+    assert 'CCCC3333' in result.text
+
+    scan(plain, START + DAY, sda=A)
+    result = plain.run(START + DAY, 'triage', '--scan', 'sdb', 'sdb_missing')
+    assert result.text.count('drive-missing') == 2
+
+
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
     plain.setup = (
         'from smart_attributes.reading import system\n'

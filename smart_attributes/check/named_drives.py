@@ -131,14 +131,18 @@ def selected(
         addressed = (drive.read, *drive.others)
         names = [_named(read, by_id, history) for read in addressed]
         wanted.see(names, item=tuple(read.device for read in addressed))
-    present = {read.device.name for read in occupied}
+    # a drive that is there keeps its address and its name, whichever drive had them before
+    taken = {read.device.name for read in occupied}
+    taken.update(read.device.address for read in occupied)
     for absent in missing:
+        address = absent.device.address
         former = [
             _named(read, by_id, history)
             for read in vacated
-            if read.device.address == absent.device.address
+            if read.device.address == address not in taken
         ]
-        wanted.see([_named_missing(absent, present), *former], item=(absent.device,))
+        wanted.see([_named_missing(absent, taken), *former], item=(absent.device,))
+        taken.update((absent.device.name, address))
     wanted_devices = set(chain.from_iterable(wanted.items()))
     return (
         [read for read in occupied if read.device in wanted_devices],
@@ -146,11 +150,11 @@ def selected(
     )
 
 
-def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
+def _named_missing(drive: MissingDrive, taken: Collection[str]) -> Named:
     """Return the names of a missing drive. The system has no names in /dev/disk/by-id for it, so
     the name that its slot has in /dev/disk/by-path is in their place.
 
-    present: the names of the drives that are there, one of which may have its former name.
+    taken: names and addresses that now mean another drive.
     """
     slot = drive.place.slot
     names = named(
@@ -160,7 +164,8 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
         by_id=[slot] if slot else [],
         host=socket.gethostname(),
     )
-    return names._replace(others=names.others.difference(present))
+    address = names.name if names.address in taken else names.address
+    return Named(address, names.name, names.others.difference(taken))
 
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
