@@ -112,12 +112,11 @@ SHOWN = {
     'triage_table': 'NOTHING',
     'table': 'NOTHING',
     'page': 'CODES',
-    'plugin': 'SEARCH',  # a message about all missing drives says what to do
     'page_drives': 'NOTHING',
     'summary': 'FIRMWARE ORDER WATCH needs_spare',
     'replacement_order': 'REPLACING',
     # rows about checks, and drives that were not read
-    'drives': 'CODES NOTHING ORDER_COPY READ REPAIR SEARCH of_problem of_unknown',
+    'drives': 'ABOUT_READING CODES NOTHING ORDER_COPY READ REPAIR of_problem',
     'plugin_output': 'CODES ORDER REPLACING due',  # the date of an order
 }
 

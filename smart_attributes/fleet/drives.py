@@ -20,7 +20,7 @@ from ..typed import Json
 from ..wording import since
 from ..work import actions
 from ..work.dates import day, is_day
-from ..work.work_list import of_problem, of_unknown
+from ..work.work_list import of_problem
 from .untrusted import (
     dicts_of,
     is_number,
@@ -126,8 +126,8 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
     """
     state = state_of(row.get('state'))
     action = text_of(row.get('action'))
-    if action not in actions.CODES:
-        action = of_unknown(state)
+    if action not in actions.CODES:  # of a later version
+        action = actions.NOTHING if state is State.OK else actions.READ
     order_by = text_of(row.get('order_by'))
     facts: dict[str, Any] = {
         'host': origin.host,
@@ -152,7 +152,7 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
     if known_steps:
         facts['also'] = known_steps
     facts['to_do'] = text_of(row.get('to_do')) or actions.action(action).words
-    if state is not State.OK and action in (actions.READ, actions.SEARCH):
+    if state is not State.OK and action in actions.ABOUT_READING:
         facts['code'] = text_of(row.get('code')) or 'drive-unreadable'
     return facts
 

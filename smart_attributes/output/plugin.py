@@ -146,11 +146,11 @@ def _choices(cases: Sequence[Case], messages: Sequence[str]) -> list[tuple[str, 
     short_count = ''  # the state of a single drive is that of the line
     if len(verdicts) > 1:
         short_count = f'{len(verdicts)} drives, {len(alerting)} not ok'
-    from ..work import actions  # a check without an alert does not need them
+    # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
 
     codes = [getattr(message, 'code', '') for message in messages]
-    if 'drives-missing' in codes and cases[0].todo.action == actions.SEARCH:
+    if 'drives-missing' in codes and verdicts[0].code == 'drive-missing':
         return _choices_if_missing(verdicts[0], long_count, short_count)
     texts = alerts(cases[0])
     if messages:

@@ -18,10 +18,12 @@ DRAIN = 'drain'
 KEEP = 'do-not-remove'
 WAIT = 'wait'
 REJOIN = 'rejoin'
+ORDER_SEARCH = 'order-search'
 SEARCH = 'search'
 REPAIR = 'repair'
 NOTHING = 'nothing'
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
+ABOUT_READING = (ORDER_SEARCH, SEARCH, READ)  # of a drive that was not read
 FAILING = 'failing'  # kind of an action: the drive itself is failing
 # Action -> the actions that it makes needless. A new drive does not cool its bay.
 _INCLUDED: Mapping[str, Collection[str]] = {
@@ -45,6 +47,7 @@ _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     KEEP: Action('do not pull the drive'),
     WAIT: Action('wait before you replace it'),
     REJOIN: Action('replace it, or add it to its array again'),
+    ORDER_SEARCH: Action('order a replacement, and look for the drive'),
     SEARCH: Action('look for the drive'),
     REPAIR: Action('repair the check'),
     READ: Action('find out why it cannot be read'),
@@ -96,7 +99,7 @@ def needs_spare(code: str, state: State) -> bool:
     """
     if code == KEEP:
         return state is State.CRITICAL
-    return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY)
+    return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_SEARCH, ORDER_COPY)
 
 
 def copies(code: str, kind: str) -> bool:

@@ -164,5 +164,5 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    is_reason = verdict.last is None or action in (actions.SEARCH, actions.READ)
+    is_reason = verdict.last is None or action in actions.ABOUT_READING
     return verdict.problem != '' and is_reason

@@ -75,7 +75,7 @@ NOT_KNOWN = {
 
 
 # Actions of which a finding can say more than their texts do.
-_WITH_OWN_WORDS = (actions.SEARCH, actions.READ, actions.FIRMWARE, actions.WATCH)
+_WITH_OWN_WORDS = (*actions.ABOUT_READING, actions.FIRMWARE, actions.WATCH)
 
 
 class Due(NamedTuple):
@@ -302,11 +302,10 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     ]
     needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     if code == actions.SEARCH:
-        kind = ''
         if step and _is_to_replace(needs):
-            kind = actions.FAILING
+            code = actions.ORDER_SEARCH
             step = f'order a replacement, {step}'
-        return [Need(code, kind, step)]
+        return [Need(code, own_words=step)]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
     # standby is the only reason why it is not OK.
@@ -322,13 +321,6 @@ def of_problem(code: str) -> str:
     if code == ReadingHarms.code:
         return actions.FIRMWARE
     return actions.SEARCH if code in MISSING else actions.READ
-
-
-def of_unknown(state: State) -> str:
-    """Return the action for a drive whose document does not state an action that this version
-    knows.
-    """
-    return actions.NOTHING if state is State.OK else actions.READ
 
 
 def of_alarms(
@@ -409,7 +401,7 @@ def due(
     """Return an action in words, with the date by which to order a replacement.
 
     - an action of REPLACING: no date
-    - ORDER_COPY, and a failing drive that is missing: the present date
+    - ORDER_COPY: the present date
     - ORDER: the date by order_by(), also in the words; no date if order_by() returns None
     - any other action: the same date, but not in the words
 
@@ -419,7 +411,7 @@ def due(
     words = actions.action(code, kind).words
     if code in actions.REPLACING:
         return Due(words)
-    if code == actions.ORDER_COPY or kind == actions.FAILING:
+    if code == actions.ORDER_COPY:
         return Due(words, day(now))
     by = order_by(left, now)
     if by is None:
