@@ -81,7 +81,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
             _is_open(part_status, changer) for changer in changers
         )
         if not all_can_read:
-            return f'a user who has no access to {part} could have put a link to it into the path; {_COPY}'
+            return f'the path may contain a link made by a user who has no access to {part}; {_COPY}'
         # They are added after the test of this part: they can redirect only the way behind it.
         changers |= _changers(part, part_status, trusted)
     # The last part of the way is the file that *path* names now.

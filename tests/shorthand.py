@@ -17,7 +17,7 @@ from smart_attributes.work.actions import READ, SEARCH
 # Code -> the start of its messages, or a part of them. A message without a match does not have a
 # code.
 _SENTENCES: Sequence[tuple[str, str]] = (
-    ('too-few-drives', r'\Afound [0-9]+ of [0-9]+ expected drives\b'),
+    ('too-few-drives', r'\Aexpected [0-9]+ drives?, found\b'),
     ('drive-missing', r'\A[^;]* is missing from '),
     (
         'no-permission',

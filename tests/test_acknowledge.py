@@ -190,16 +190,6 @@ def test_a_metric_is_acknowledged_on_the_named_drives_only(
     assert set(kept_values(machine)) == kept
 
 
-def test_a_value_that_does_not_alert_is_acknowledged_with_a_warning(machine):
-    """An acknowledgement does not lower a limit."""
-    machine.holds(sda=failing(a5=1))
-    assert (
-        'this value was OK already' in accept(machine, 'sda', 'reallocated', *WHY).text
-    )
-    machine.holds(sda=failing(a5=50))
-    assert 'do not alert' not in accept(machine, 'sda', 'reallocated', *WHY).text
-
-
 def test_what_was_accepted_is_listed_and_withdrawn(machine):
     """By serial number and metric, also of a drive that is gone."""
     accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', 'reallocated', *WHY)

@@ -42,7 +42,7 @@ def test_the_screen_says_what_is_good_and_what_to_do():
             '          check_smart_attributes sudoers',
             '-      /dev/sda   could not be read',
             '',
-            '1 to do, 1 could not be checked yet: work through them from the top, then run doctor again.',
+            '1 to do, 1 could not be checked yet: follow the steps from the top, then run doctor again.',
         ]
     )
 
@@ -51,7 +51,7 @@ def test_the_screen_says_what_is_good_and_what_to_do():
     'found, last',
     [
         ([GOOD], 'No problems found.'),
-        ([BAD, BAD], '2 to do: work'),
+        ([BAD, BAD], '2 to do: follow'),
         ([OPEN, GOOD], '1 could not be'),
     ],
 )

@@ -268,7 +268,7 @@ def test_a_drive_too_few_is_critical(bed):
 
     assert result['state'] == 2
     assert (
-        '[too-few-drives] expected 5 drives, found only'
+        '[too-few-drives] expected 5 drives, found 4 ('
         in result['output'].splitlines()[0]
     )
 

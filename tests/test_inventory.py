@@ -210,8 +210,8 @@ def test_a_check_without_drives_says_why(devices, is_scan, reads, is_cut, cause)
         ([SDA], None, []),
         ([SDA, SDB], 2, []),
         ([SDA, SDB], 1, []),
-        ([], 1, ['expected 1 drive, found none']),
-        ([SDA, GONE, VOLUME], 3, ['expected 3 drives, found only sda']),
+        ([], 1, ['expected 1 drive, found 0 (none)']),
+        ([SDA, GONE, VOLUME], 3, ['expected 3 drives, found 1 (sda)']),
         ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, []),
     ],
 )

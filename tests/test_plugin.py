@@ -96,7 +96,7 @@ def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
         (
             '--expect=1 --no-drives=ok',
             2,
-            'SMART CRITICAL - [too-few-drives] expected 1 drive, found none',
+            'SMART CRITICAL - [too-few-drives] expected 1 drive, found 0 (none)',
         ),
     ],
 )

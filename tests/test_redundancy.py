@@ -946,17 +946,17 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.only_aside(RAID1, [JOURNAL]),
-            'the drive holds no data; md0 (raid1, /srv) uses it only for its journal: first replace or '
+            'the drive holds no data; it is only the journal of md0 (raid1, /srv): first replace or '
             'remove the journal in the array, then pull the drive',
         ),
         (
             sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
-            'the drive holds no data; md0 (ZFS raid1, /srv) uses it only for its log and cache: first '
+            'the drive holds no data; it is only the log and cache of md0 (ZFS raid1, /srv): first '
             'replace or remove the log and cache in the pool, then pull the drive',
         ),
         (
             sentences.only_aside(RAID1, LOGS[1:]),
-            'the drive holds no data; md0 (raid1, /srv) uses it only for its cache and log: replace it',
+            'the drive holds no data; it is only the cache and log of md0 (raid1, /srv): replace it',
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),

@@ -185,7 +185,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert '[too-few-drives] expected 2 drives, found only' in result.first_line
+    assert '[too-few-drives] expected 2 drives, found 1 (' in result.first_line
     (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)[
         'drives'
     ]

@@ -376,11 +376,11 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    drives = f'only {listed(present, 3)}' if present else 'none'
     return (
         Coded(
             'too-few-drives',
-            f'expected {plural(expected, "drive")}, found {drives}; look for the rest, or correct --expect',
+            f'expected {plural(expected, "drive")}, found {len(present)} '
+            f'({listed(present, 3) or "none"}); look for the rest, or correct --expect',
         ),
     )
 

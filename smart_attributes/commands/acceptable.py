@@ -9,7 +9,7 @@ from ..check.rulebook import today
 from ..command_line.options import PROGRAM
 from ..knowledge import acknowledgements
 from ..knowledge.thresholds import MISSING, Acknowledgement
-from ..model import Judgement, State, Verdict
+from ..model import Judgement, Verdict
 from ..reading.identity import is_same_drive
 from ..typed import NamedTuple
 from ..wording import amount
@@ -61,10 +61,7 @@ def acceptable(
             )
             new.append(accepted)
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
-            effect = ''
-            if judgement.state is State.OK:
-                effect = '; this value was OK already, and its limits stay in force'
-            said.append(f'{words}{serial}{effect}')
+            said.append(f'{words}{serial}')
     return Choice(new, said, refused)
 
 

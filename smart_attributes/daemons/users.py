@@ -43,7 +43,7 @@ def become(user: str) -> None:
         return
     if os.geteuid() != 0:
         raise UsageError(
-            f'only root can use --user {user}; run doctor as root, or log in as {user} and omit --user'
+            f'only root can use --user {user}; run doctor as root, or omit --user as {user}'
         )
     os.initgroups(user, group)
     os.setresgid(group, group, group)

@@ -205,8 +205,8 @@ class HistoryStore:
         if not drive_file.is_behind(latest, self.now):
             return ''
         return (
-            f'the clock is {(latest - self.now) // DAY} days behind the history; correct the clock '
-            'in the next 24 hours, otherwise the plugin changes the dates of the stored readings'
+            f'the clock is {(latest - self.now) // DAY} days behind the history; correct the clock: '
+            'if the clock stays behind for a day, the plugin changes the dates of the stored readings'
         )
 
     # --- drives and places ---
@@ -542,7 +542,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
             loss = 'some readings may be lost'
         aside = f'; renamed to {number}{folder.ASIDE}' if is_repaired else ''
         yield (
-            f'the history of {which} is damaged, so {loss}; nothing to do: checks report this for a week; if '
+            f'the history of {which} is damaged, so {loss}; wait a week: checks report this until then; if '
             f'it is damaged again, check the disk that holds {path} ({number}{DRIVE}: {reason}{aside})'
         )
 

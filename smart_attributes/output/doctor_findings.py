@@ -162,7 +162,7 @@ def _summary(examination: Examination) -> str:
         parts.append(f'{states.count(PROBLEM)} to do')
     if UNCHECKED in states:
         parts.append(f'{states.count(UNCHECKED)} could not be checked yet')
-    return f'{", ".join(parts)}: work through them from the top, then run doctor again.'
+    return f'{", ".join(parts)}: follow the steps from the top, then run doctor again.'
 
 
 def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:

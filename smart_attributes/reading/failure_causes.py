@@ -188,7 +188,7 @@ CAUSES = (
         'cannot open /dev/megaraid_sas_ioctl_node',
         'device-open-failed',
         'cannot be opened: no MegaRAID controller answers',
-        'run the check as root, and load the driver: modprobe megaraid_sas',
+        'load the driver: modprobe megaraid_sas; or let smartctl run as root',
     ),
     Cause(
         rf'{OPEN}[^\n]*(Permission denied)',

@@ -234,7 +234,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
     others = sorted(host for host, driver in drivers.items() if driver in kind.drivers)
     if not others:
         return None
-    numbers = ', '.join(f'host {host}' for host in others)
+    numbers = ', '.join(map(str, others))
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
     if kind.has_bus:
         address = f'{device.type}@/dev/bus/{others[0]}'
@@ -246,7 +246,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
             '--scan or ls -l /sys/class/scsi_generic'
         )
     return ControllerElsewhere(
-        f'was not found: SCSI host {here}{through} has no {kind.name} controller, but SCSI {numbers} has one',
+        f'was not found: SCSI host {here}{through} has no {kind.name} controller; SCSI hosts that have one: {numbers}',
         step=f'write {address}',
     )
 

@@ -19,7 +19,7 @@ _SENTENCES = {
     '{name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
-    'only-log-or-cache': 'the drive holds no data; {faulty} uses it only for its {devices}: {todo}',
+    'only-log-or-cache': 'the drive holds no data; it is only the {devices} of {faulty}: {todo}',
     'data-at-risk': 'more members of {group} are failing than it tolerates; {drive} is one of them',
     'redundancy-doubtful': 'the other members of {group} may lack some of its data, because {doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
