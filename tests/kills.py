@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -93,7 +93,7 @@ def faults_of(status: int, text: str, right: set[int]) -> list[str]:
     return [] if status in right else [f'state {status} instead of {right}: {text}']
 
 
-def points_of(drives: Mapping[str, DriveHistory]) -> Points:
+def points_of(drives: dict[str, DriveHistory]) -> Points:
     """Return what the histories of drives hold."""
     return {
         (serial, key.metric, point.time): point.number

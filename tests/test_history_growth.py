@@ -538,9 +538,8 @@ def test_only_a_rise_in_the_period_of_its_rule_has_a_limit_without_it(
     unit, numbers, brief
 ):
     reading = CRC._replace(number=20, unit=unit)
-    points = [(START + hours * HOUR, number) for hours, number in numbers]
-    rule = {'within': '24h', 'warning': '2', 'for': '7d'}
-    alert = alert_of(remembered(reading, *points), reading, rule)
+    known = remembered(reading, *((START + ago * HOUR, at) for ago, at in numbers))
+    alert = alert_of(known, reading, {'within': '24h', 'warning': '2', 'for': '7d'})
 
     assert alert is not None and alert.against.fields['brief'] == brief
 
