@@ -29,6 +29,9 @@ Json = Mapping[str, Any]
 # characters within which who, why and action stand; of a first line
 BEST, MOST = 120, 160
 SHOWN = 3  # examples of each kind
+UNNEEDED = re.compile(
+    r'; |(?<=FAILED), |(?:(?<= in \d [dh])|(?<= in \d\d [dh])|(?<= \d\d min)) \(|(?<=when last read) '
+)
 UNREAD_STEP = re.compile(
     r'\b(?:address|apply|check|compare|copy|correct|enable|exclude|find|give|increase|install|look|'
     r'make|name|order|print|record|replace|run|update|use|wait)\b'
@@ -108,8 +111,9 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
             ('who', not names or any(word in head for word in names)),
             # what was found earlier, a command in brackets and what to do in other cases may follow;
             # a second finding may be left out: "health status FAILED, 1290 uncorrectable errors",
-            # and the limit of a rise: "pending sectors grew by 9 in 24 h (warning above 4 in 7 d)"
-            ('why', re.split(r'; |(?<=FAILED), |(?<=\d [dh]|min) \(', why)[0] in head),
+            # the limit of a rise: "pending sectors grew by 9 in 24 h (warning above 4 in 7 d)", and
+            # the time of an earlier reading: "9 pending sectors when last read 24 h ago"
+            ('why', UNNEEDED.split(why)[0] in head),
             ('action', re.split(r'; | \(', to_do)[0] in head),
         )
         if not is_there

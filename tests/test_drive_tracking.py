@@ -331,11 +331,11 @@ def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
     'unread, confusable, unless',
     [
         ([], (), ''),
-        (['/dev/sdb'], ('/dev/sdb',), ', or may be one that was not read: sdb'),
+        (['/dev/sdb'], ('/dev/sdb',), '; it may be one that was not read: sdb'),
         (
             ['/dev/sdb', '/dev/sdd'],
             ('/dev/sdb', '/dev/sdd'),
-            ', or may be one that was not read: sdb, sdd',
+            '; it may be one that was not read: sdb, sdd',
         ),
         (['/dev/nvme0', '/dev/sg4'], (), ''),
     ],

@@ -475,7 +475,7 @@ def alert_of(
     age: float | None = None,
 ) -> growth.GrowthAlert | None:
     found = past.history(known, reading)
-    assert found is not None
+    assert found
     return growth.alert(found, reading, [growth_rule(rule)], known.now, False, age)
 
 
@@ -541,7 +541,7 @@ def test_only_a_rise_in_the_period_of_its_rule_has_a_limit_without_it(
     known = remembered(reading, *((START + ago * HOUR, at) for ago, at in numbers))
     alert = alert_of(known, reading, {'within': '24h', 'warning': '2', 'for': '7d'})
 
-    assert alert is not None and alert.against.fields['brief'] == brief
+    assert alert and alert.against.fields['brief'] == brief
 
 
 # --- hysteresis, as a series ----------------------------------------------------------------

@@ -541,7 +541,7 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
 
     (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
     assert result.code == 2  # one of them was FAILED
-    assert 'or may be one that was not read: sda, sdb and 1 more' in line
+    assert 'it may be one that was not read: sda, sdb and 1 more' in line
 
 
 SDB_IN_SLOT_5 = """

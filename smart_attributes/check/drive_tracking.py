@@ -261,7 +261,7 @@ def _missing_since(drive: MissingDrive) -> str:
     names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since
-    return f'{since}, or may be one that was not read: {listed(names, 2)}'
+    return f'{since}; it may be one that was not read: {listed(names, 2)}'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

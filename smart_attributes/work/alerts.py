@@ -65,7 +65,7 @@ def _head(case: Case) -> tuple[str, int]:
     - the action is needed because the drive was not read: "sdb PROBLEM; ACTION", and 0, because
       findings of an earlier check are not counted here
     - the drive was not judged, but its last findings need the action: "sdb: FINDING when last read
-      2 h ago: ACTION", and the number of its other last findings
+      2 h ago: ACTION", without the time if there is no room, and the number of its other last findings
     - the drive was judged: "sdb: FINDING: ACTION" or "sdb: FINDING, FINDING: ACTION", and the number
       of its other findings; if this leaves no room for the action, only the worse finding is named,
       and growth without its limit
@@ -80,6 +80,8 @@ def _head(case: Case) -> tuple[str, int]:
     head = f'{name}: {case.todo.reason}: {step}'
     # Only a drive that was not judged has last findings. The reason names the worst of them.
     if verdict.last:
+        if len(head) > BEST_ALERT:  # without the time
+            head = f'{name}: {verdict.last.findings[0].plain} when last read: {step}'
         return head, len(verdict.last.findings) - 1
     # The drive was judged. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)

@@ -248,8 +248,7 @@ def _reason(
     worst = verdict.last.findings[0]
     last_finding = f'{worst.plain or worst.words} when last read'
     if not problem_is_reason:
-        seconds = max(int(now) - verdict.last.time, 0)
-        return f'{last_finding} {duration(seconds)} ago'
+        return f'{last_finding} {duration(max(int(now) - verdict.last.time, 0))} ago'
     # only a CRITICAL finding is worse than that the drive was not read
     if worst.state is State.CRITICAL:
         return f'{problem}; {last_finding}'
