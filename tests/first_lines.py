@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 BEST, MOST = 120, 160
 SHOWN = 3  # examples of each kind
 UNNEEDED = re.compile(
-    r'; |(?<=FAILED), |(?:(?<= in \d [dh])|(?<= in \d\d [dh])|(?<= \d\d min)) \(|(?<=when last read) '
+    r'; |(?<=FAILED), |(?<=\)), |(?:(?<= in \d [dh])|(?<= in \d\d [dh])|(?<= \d\d min)) \(|(?<=when last read) '
 )
 UNREAD_STEP = re.compile(
     r'\b(?:address|apply|check|compare|copy|correct|enable|exclude|find|give|increase|install|look|'

@@ -110,7 +110,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     if is_anonymous:
         state = State.UNKNOWN
         words = 'no model, so the attributes cannot be evaluated; add the lines with model and firmware to the report'
-        brief = 'attributes without a model'
+        brief = 'report has no model'
         action = 'record the report again: smartctl --json -x DEVICE'
     elif can_be_added:
         place = (

@@ -84,10 +84,12 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if len(absent) == 1:
         if not is_none_left:
             return ()
-        text = 'the only drive is missing: check its slot and cable'
+        text = 'the only drive is missing: check its connection'
     else:
         # which drives: see their lines
-        text = f'{len(absent)} of {plural(total, "drive")} missing: check cabling and controller'
+        text = (
+            f'{len(absent)} of {plural(total, "drive")} missing: check their connection'
+        )
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 
