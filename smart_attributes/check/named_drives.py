@@ -136,11 +136,13 @@ def selected(
     taken.update(read.device.address for read in occupied)
     for absent in missing:
         address = absent.device.address
-        former = [
-            _named(read, by_id, history)
-            for read in vacated
-            if read.device.address == address not in taken
-        ]
+        former = []
+        if address not in taken:
+            former = [
+                _named(read, by_id, history)
+                for read in vacated
+                if read.device.address == address
+            ]
         wanted.see([_named_missing(absent, taken), *former], item=(absent.device,))
         taken.update((absent.device.name, address))
     wanted_devices = set(chain.from_iterable(wanted.items()))
