@@ -68,6 +68,11 @@ class Growth(NamedTuple):
     rule: GrowthRule
     is_level: bool = False  # the two ends of the period are compared
 
+    @property
+    def span(self) -> str:
+        """The time in which it grew, in words: "24 h"."""
+        return duration(self.noticed - self.since)
+
 
 class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
@@ -112,7 +117,7 @@ def alert(
     period = duration(grown.rule.within)
     threshold = f'above {amount(limit, reading.unit)}'
     # The limit of a level that changed must not read like one of the level itself.
-    is_brief = _span(grown) == period and not grown.is_level
+    is_brief = grown.span == period and not grown.is_level
     return GrowthAlert(
         state=grown.state,
         words=sentence(reading.metric, reading.unit, grown, now),
@@ -443,13 +448,9 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
 def _change(grown: Growth, unit: str) -> str:
     """Return "grew by 14 in 10 min"; for a level "fell from 160 % to 135 % in 90 d"."""
     if not grown.is_level:
-        return f'grew by {amount(grown.size, unit)} in {_span(grown)}'
+        return f'grew by {amount(grown.size, unit)} in {grown.span}'
     verb = 'rose' if grown.after > grown.before else 'fell'
-    return f'{verb} from {_ends(grown, unit)} in {_span(grown)}'
-
-
-def _span(grown: Growth) -> str:
-    return duration(grown.noticed - grown.since)
+    return f'{verb} from {_ends(grown, unit)} in {grown.span}'
 
 
 def _ends(grown: Growth, unit: str) -> str:
