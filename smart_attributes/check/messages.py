@@ -88,7 +88,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     else:
         # which drives: see their lines
         text = (
-            f'{len(absent)} of {plural(total, "drive")} missing: check their connection'
+            f'{len(absent)} of {plural(total, "drive")} missing: check the connection'
         )
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
