@@ -546,6 +546,11 @@ class LastVerdict(NamedTuple):
         """Return the worst state of the findings; OK without any."""
         return worst(finding.state for finding in self.findings)
 
+    @property
+    def headline(self) -> str:
+        """The worst finding in words: "9 pending sectors when last read". Only with findings."""
+        return f'{self.findings[0].plain or self.findings[0].words} when last read'
+
 
 class Verdict(NamedTuple):
     """The result for one device: its judgements, or the reason why it has not been judged."""

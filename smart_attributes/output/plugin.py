@@ -167,9 +167,8 @@ def _choices_if_missing(
     The last choice has the count alone, because it is shorter than what was found.
     """
     finding = ''
-    last = verdict.last
-    if last:
-        finding = f'{verdict.device.name}: {last.findings[0].plain} when last read'
+    if verdict.last:
+        finding = f'{verdict.device.name}: {verdict.last.headline}'
     return [
         (finding, long_count),
         (finding, short_count),

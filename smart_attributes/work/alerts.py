@@ -81,7 +81,7 @@ def _head(case: Case) -> tuple[str, int]:
     # Only a drive that was not judged has last findings. The reason names the worst of them.
     if verdict.last:
         if len(head) > BEST_ALERT:  # without the time
-            head = f'{name}: {verdict.last.findings[0].plain} when last read: {step}'
+            head = f'{name}: {verdict.last.headline}: {step}'
         return head, len(verdict.last.findings) - 1
     # The drive was judged. headline(), which made the reason, names exactly these findings.
     named = _headlined(verdict)

@@ -244,14 +244,12 @@ def _reason(
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     if verdict.last is None:
         return problem
-    # Verdict.last is set only if it has findings; the worst one is first.
-    worst = verdict.last.findings[0]
-    last_finding = f'{worst.plain or worst.words} when last read'
+    # Verdict.last is set only if it has findings.
     if not problem_is_reason:
-        return f'{last_finding} {duration(max(int(now) - verdict.last.time, 0))} ago'
+        return f'{verdict.last.headline} {duration(max(int(now) - verdict.last.time, 0))} ago'
     # only a CRITICAL finding is worse than that the drive was not read
-    if worst.state is State.CRITICAL:
-        return f'{problem}; {last_finding}'
+    if verdict.last.state is State.CRITICAL:
+        return f'{problem}; {verdict.last.headline}'
     return problem
 
 
@@ -303,7 +301,7 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     if code == actions.SEARCH:
         if step and _is_to_replace(needs):
             code = actions.ORDER_SEARCH
-            step = f'order a replacement, {step}'
+            step = f'{actions.action(actions.ORDER).words}, {step}'
         return [Need(code, own_words=step)]
     is_asleep = verdict.code == DriveAsleep.code
     # A later check will read a drive in standby, so its last findings are enough. Without findings,
